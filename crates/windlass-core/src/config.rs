@@ -69,8 +69,8 @@ pub struct Limits {
     /// Number of consecutive turns in which every call failed that stops the run. Default: 10.
     pub max_failing_turns: u32,
     /// Number of consecutive turns that only repeat calls of the run, with the same inputs and results, that stops the
-    /// run. The model is reminded after a quarter of them. Calls of a second or longer are taken for waiting and not
-    /// counted. 0: never. Default: 20.
+    /// run. The model is reminded after a tenth of them. Calls of a second or longer are taken for waiting and not
+    /// counted. 0: never. Default: 150.
     pub max_repeated_turns: u32,
     /// Maximum number of calls that run at the same time. Default: 10.
     pub max_parallel_tools: usize,
@@ -88,7 +88,7 @@ impl Default for Limits {
             max_stop_continuations: 8,
             max_structured_output_retries: 5,
             max_failing_turns: 10,
-            max_repeated_turns: 20,
+            max_repeated_turns: 150,
             max_parallel_tools: 10,
         }
     }

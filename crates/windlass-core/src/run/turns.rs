@@ -212,7 +212,7 @@ impl Run {
             );
             return fails(RunFailureKind::NoProgress, text);
         }
-        if limit > 0 && repeated == limit.div_ceil(4) {
+        if limit > 0 && repeated == limit.div_ceil(10) {
             let entry = session.record_runtime_texts(vec![ContentBlock::text(runtime_text::REPEATED_CALLS.to_owned())]);
             session.append_unawaited(vec![entry]);
         }

@@ -13,7 +13,9 @@ fn reads(files: impl IntoIterator<Item = String>) -> Sim {
         files.into_iter().enumerate().map(|(at, file)| vec![call(&format!("t{at}"), "Read", &file)]).collect();
     turns.push(vec![text("Done.")]);
     let turns: Vec<&[ContentBlock]> = turns.iter().map(Vec::as_slice).collect();
-    let mut sim = sim(config(), &turns);
+    let mut config = config();
+    config.limits.max_repeated_turns = 20;
+    let mut sim = sim(config, &turns);
     sim.play();
     sim
 }

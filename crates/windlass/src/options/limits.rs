@@ -20,6 +20,7 @@ pub struct LimitOptions {
     structured_output_retries: Option<u32>,
     server_wait: Option<Duration>,
     stop_continuations: Option<u32>,
+    repeated_turns: Option<u32>,
     hook_time: Option<Duration>,
 }
 
@@ -62,6 +63,14 @@ impl LimitOptions {
         self
     }
 
+    /// Number of consecutive turns that only repeat calls of the run, with the same inputs and results, that stops the
+    /// run. The model is reminded after a tenth of them. Calls of a second or longer are taken for waiting and not
+    /// counted. 0: never. Default: 150.
+    pub fn max_repeated_turns(mut self, turns: u32) -> Self {
+        self.repeated_turns = Some(turns);
+        self
+    }
+
     /// Time limit for a hook's answer, unless the hook sets a [limit of its own](crate::Hook::time_limit). A hook that
     /// takes longer has failed: a gate (before a tool, before a prompt, a permission request) denies, any other is
     /// skipped. [`EventKind::HookRan`](crate::EventKind::HookRan) reports the failure. Default: ten minutes.
@@ -77,6 +86,7 @@ impl LimitOptions {
         limits.structured_output_retries = self.structured_output_retries.or(limits.structured_output_retries);
         limits.base.max_server_wait = self.server_wait.unwrap_or(limits.base.max_server_wait);
         limits.base.max_stop_continuations = self.stop_continuations.unwrap_or(limits.base.max_stop_continuations);
+        limits.base.max_repeated_turns = self.repeated_turns.unwrap_or(limits.base.max_repeated_turns);
         limits.hook_time = self.hook_time.or(limits.hook_time);
     }
 }

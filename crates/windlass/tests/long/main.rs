@@ -107,7 +107,11 @@ async fn turns((name, dialect): (&str, Dialect), count: usize) -> Vec<Turn> {
         .model(ModelOptions::new().with_override("m", window))
         .cwd(place.path())
         .tools(vec![look]);
-    let mut run = run.compaction(CompactionOptions::new().auto(false)).max_turns(u32::MAX).stream();
+    let mut run = run
+        .compaction(CompactionOptions::new().auto(false))
+        .max_turns(u32::MAX)
+        .limits(LimitOptions::new().max_repeated_turns(0))
+        .stream();
     let (mut each, mut before) = (Vec::new(), cpu());
     while let Some(event) = run.try_next().await.unwrap() {
         if let EventKind::ToolFinished(_) = &event.kind {
