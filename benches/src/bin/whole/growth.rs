@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use serde_json::json;
+use windlass::options::LimitOptions;
 use windlass::{Access, EventKind, Home, Tool, ToolCx, ToolError, query};
 use windlass_benches::floor::{Appender, Client};
 use windlass_benches::stats::{median, micros};
@@ -90,7 +91,12 @@ async fn floor(client: &Client, place: &Place, fixed: usize) -> Result<()> {
 async fn ours(peer: &Peer, place: &Place) -> Result<()> {
     let provider = peer.provider()?;
     let tools = place.tools().with(Grow);
-    let mut run = query("go").provider(provider).tools(tools).persist(Home::new(place.home.path())).stream();
+    let mut run = query("go")
+        .provider(provider)
+        .tools(tools)
+        .persist(Home::new(place.home.path()))
+        .limits(LimitOptions::new().max_repeated_turns(0))
+        .stream();
     while let Some(event) = run.try_next().await? {
         if let EventKind::ToolFinished(done) = &event.kind {
             ensure!(!done.result.is_error, "the call failed: {done:?}");

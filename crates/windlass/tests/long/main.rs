@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use windlass::options::{CompactionOptions, ModelOptions};
+use windlass::options::{CompactionOptions, LimitOptions, ModelOptions};
 use windlass::provider::{ChatCompletions, Gemini, OpenAi};
 use windlass::tool::{Access, DynTool, tool_fn};
 use windlass::{Anthropic, EventKind, ModelProvider, query};
