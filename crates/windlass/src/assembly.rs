@@ -22,6 +22,7 @@ use windlass_runtime::{
     Classifier, MachineConfig, Persistence, Ports, Prompt, SeededIds, Session, SessionConfig, SystemIds,
 };
 use windlass_session::{Owner, SessionKey};
+use windlass_subagent::Subagents;
 use windlass_tool::{Ids, Nowhere, ToolSet};
 
 /// A part of a session.
@@ -58,6 +59,8 @@ pub(crate) struct Assembly {
     pub(crate) ports: Ports,
     /// Profile of the session for its model.
     pub(crate) profile: Profile,
+    /// Agents of the program, before those of the project were added.
+    pub(crate) base_subagents: Option<Subagents>,
     /// Folders for large results.
     pub(crate) results: LargeResults,
     /// Disk space for the outputs of programs.
@@ -82,6 +85,8 @@ impl Assembly {
         runtime::check()?;
         options.apply_project()?;
         options.add_skill_tool();
+        // The checks of names cover the agents of files too.
+        let base_subagents = options.tools.base_subagents.take();
         let provider = options.provider()?;
         let cwd = options.settle_directories().await?;
         if let Err(unready) = options.model.check_ready(&*provider) {
@@ -131,6 +136,7 @@ impl Assembly {
             machine,
             ports,
             profile,
+            base_subagents,
             results,
             guard: None,
             temporary: None,

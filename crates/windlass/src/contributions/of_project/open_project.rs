@@ -11,7 +11,7 @@ pub(crate) struct OpenProject;
 impl Contribution for OpenProject {
     async fn join(&self, assembly: &mut Assembly) -> Result<(), Error> {
         if let Some(project) = assembly.options.project.applied().cloned() {
-            let base = assembly.options.tools.base_subagents.clone();
+            let base = assembly.base_subagents.take();
             assembly.on_open(move |session, tools| project.opened(base, session, tools));
         }
         Ok(())
