@@ -38,7 +38,7 @@ fn builder(place: &Path, work: &Arc<Work>, script: Script) -> SessionBuilder {
         .tools(tool)
         .cwd(place)
         .permissions(Permissions::new().allow(["work"]))
-        .storage(Home::new(place.join("home")))
+        .persist(Home::new(place.join("home")))
 }
 
 async fn working(place: &Path, work: &Arc<Work>) -> Session {
