@@ -143,31 +143,38 @@ fn command() -> anyhow::Result<i32> {
             Err(Usage("a conversation needs a terminal: add -p to run this prompt".to_owned()).into())
         }
         None => block_on(run::run(cli.run, terminal)),
-        Some(Command::Acp(args)) => block_on(acp::acp(*args)),
-        Some(Command::Demo(args)) => block_on(demo::demo(args, terminal)),
-        Some(Command::Proxy(args)) => proxy::proxy(args),
-        Some(Command::Config(command)) => config::config(&command),
-        Some(Command::Settings(args)) => settings::print(&args),
-        Some(Command::Trust(args)) => trust::trust(&args),
-        Some(Command::Login(args)) => login::login(&args, terminal),
-        Some(Command::Logout(args)) => login::logout(&args),
-        Some(Command::Completions(args)) => completions::completions(&args),
-        Some(Command::Man(args)) => completions::man(&args),
-        Some(Command::Doctor(args)) => block_on(doctor::doctor(args, terminal)),
-        Some(Command::Init(args)) => init::init(&args, terminal),
-        Some(Command::Import(args)) => import::import(&args, terminal),
-        Some(Command::Uninstall(args)) => uninstall::uninstall(&args),
-        Some(Command::Context(ContextCommand::Show(args))) => block_on(context::show(&args)),
-        Some(Command::Context(ContextCommand::Index(args))) => index::overview(&args),
-        Some(Command::Context(ContextCommand::Search(args))) => index::search(&args),
-        Some(Command::Agents(AgentsCommand::List(args))) => agents::print(&args),
-        Some(Command::Memory(command)) => memory::memory(&command),
-        Some(Command::Mcp(command)) => mcp::mcp(command),
-        Some(Command::Models(args)) => block_on(async move { models::print(&args).await }),
-        Some(Command::Permissions(PermissionsCommand::Explain)) => block_on(explain::explain()),
-        Some(Command::Tools(ToolsCommand::List)) => tools::list(terminal),
-        Some(Command::Tools(ToolsCommand::Call(args))) => block_on(tools::call(*args)),
-        Some(Command::Sessions(command)) => block_on(sessions::sessions(command, terminal)),
+        Some(command) => run_command(command, terminal),
+    }
+}
+
+/// Runs a subcommand.
+fn run_command(command: Command, terminal: Terminal) -> anyhow::Result<i32> {
+    match command {
+        Command::Acp(args) => block_on(acp::acp(*args)),
+        Command::Demo(args) => block_on(demo::demo(args, terminal)),
+        Command::Proxy(args) => proxy::proxy(args),
+        Command::Config(command) => config::config(&command),
+        Command::Settings(args) => settings::print(&args),
+        Command::Trust(args) => trust::trust(&args),
+        Command::Login(args) => login::login(&args, terminal),
+        Command::Logout(args) => login::logout(&args),
+        Command::Completions(args) => completions::completions(&args),
+        Command::Man(args) => completions::man(&args),
+        Command::Doctor(args) => block_on(doctor::doctor(args, terminal)),
+        Command::Init(args) => init::init(&args, terminal),
+        Command::Import(args) => import::import(&args, terminal),
+        Command::Uninstall(args) => uninstall::uninstall(&args),
+        Command::Context(ContextCommand::Show(args)) => block_on(context::show(&args)),
+        Command::Context(ContextCommand::Index(args)) => index::overview(&args),
+        Command::Context(ContextCommand::Search(args)) => index::search(&args),
+        Command::Agents(AgentsCommand::List(args)) => agents::print(&args),
+        Command::Memory(command) => memory::memory(&command),
+        Command::Mcp(command) => mcp::mcp(command),
+        Command::Models(args) => block_on(async move { models::print(&args).await }),
+        Command::Permissions(PermissionsCommand::Explain) => block_on(explain::explain()),
+        Command::Tools(ToolsCommand::List) => tools::list(terminal),
+        Command::Tools(ToolsCommand::Call(args)) => block_on(tools::call(*args)),
+        Command::Sessions(command) => block_on(sessions::sessions(command, terminal)),
     }
 }
 

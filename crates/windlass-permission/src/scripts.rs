@@ -108,21 +108,7 @@ impl LineReading<'_> {
             self.script(program, interpreter, args);
         }
         if PACKAGE_TOOLS.contains(&program) {
-            let started =
-                |word: &Word| word.as_literal().is_some_and(|text| text != "." && interpreter_of(text).is_some());
-            for word in args.iter().filter(|word| program == "uv" && word.text().ends_with(".py")).take(1) {
-                self.add(word.text(), word.kind(), FileRole::Program);
-            }
-            let runner = args.iter().find_map(|word| RUNNERS.iter().find(|runner| runner.names.contains(&word.text())));
-            if let Some(runner) = runner.filter(|_| matches!(program, "bunx" | "npx" | "pnpx" | "uvx")) {
-                self.runner(runner, args.get(1..).unwrap_or_default());
-            }
-            if let Some(at) = args.iter().position(started) {
-                let started = args.get(at).map(Word::text).unwrap_or_default();
-                if let Some(interpreter) = interpreter_of(started) {
-                    self.script(started, interpreter, args.get(at.saturating_add(1)..).unwrap_or_default());
-                }
-            }
+            self.package_tool(program, args);
         }
         if FILE_SCRIPTS.contains(&program) {
             for file in values(args, &["-f", "--file", "--from-file"]).chain(bundled(args, 'f')) {
@@ -157,6 +143,24 @@ impl LineReading<'_> {
             let text = word.text();
             let value = text.split_once('=').filter(|_| text.starts_with('-')).map(|(_, value)| value);
             self.add(value.unwrap_or(text), word.kind(), FileRole::Operand);
+        }
+    }
+
+    /// Files that a package manager runs: a script, by an interpreter or a runner that it starts.
+    fn package_tool(&mut self, program: &str, args: &[Word]) {
+        let started = |word: &Word| word.as_literal().is_some_and(|text| text != "." && interpreter_of(text).is_some());
+        for word in args.iter().filter(|word| program == "uv" && word.text().ends_with(".py")).take(1) {
+            self.add(word.text(), word.kind(), FileRole::Program);
+        }
+        let runner = args.iter().find_map(|word| RUNNERS.iter().find(|runner| runner.names.contains(&word.text())));
+        if let Some(runner) = runner.filter(|_| matches!(program, "bunx" | "npx" | "pnpx" | "uvx")) {
+            self.runner(runner, args.get(1..).unwrap_or_default());
+        }
+        if let Some(at) = args.iter().position(started) {
+            let started = args.get(at).map(Word::text).unwrap_or_default();
+            if let Some(interpreter) = interpreter_of(started) {
+                self.script(started, interpreter, args.get(at.saturating_add(1)..).unwrap_or_default());
+            }
         }
     }
 

@@ -73,13 +73,18 @@ impl Retention {
     /// Deletes the sessions beyond the limits, with `dry_run` none. One that is in use stays.
     pub(super) async fn apply(self, home: &Home, dry_run: bool) -> anyhow::Result<Deleted> {
         let mut sessions = Vec::new();
-        all(home.list(), None, |_| true, |session| {
-            if !session.only_read {
-                let bytes = size(&session.log);
-                sessions.push(SizedSession { id: session.id, bytes, used: session.summary.last_modified });
-            }
-            Ok(())
-        })
+        all(
+            home.list(),
+            None,
+            |_| true,
+            |session| {
+                if !session.only_read {
+                    let bytes = size(&session.log);
+                    sessions.push(SizedSession { id: session.id, bytes, used: session.summary.last_modified });
+                }
+                Ok(())
+            },
+        )
         .await?;
         let mut deleted = Deleted::default();
         for session in self.beyond(sessions, now()) {
