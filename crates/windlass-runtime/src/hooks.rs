@@ -47,6 +47,7 @@ impl HookReports {
 /// it.
 pub(crate) async fn ask(hooks: &Hooks, cx: &HookContext, call: &HookCall, reports: &HookReports) -> HookOutcome {
     reports.starting(hooks, cx, call);
+    #[expect(clippy::disallowed_methods, reason = "measures how long the hooks take")]
     let began = Instant::now();
     let mut outcome = hooks.run_timed(cx, call, tokio::time::sleep).await;
     outcome.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -81,12 +81,12 @@ struct Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         let mut state = self.store.lock();
-        if let Some(session) = state.sessions.get_mut(&self.key) {
-            if session.lease.as_ref().is_some_and(|lease| lease.epoch == self.epoch) {
-                session.lease = None;
-                if !session.exists {
-                    state.sessions.remove(&self.key);
-                }
+        if let Some(session) = state.sessions.get_mut(&self.key)
+            && session.lease.as_ref().is_some_and(|lease| lease.epoch == self.epoch)
+        {
+            session.lease = None;
+            if !session.exists {
+                state.sessions.remove(&self.key);
             }
         }
     }

@@ -47,6 +47,10 @@ impl LeaseDeadline {
 /// Renews a lease, as often as the store is unavailable.
 async fn renewed(store: &dyn SessionStore, lease: &Lease) -> Result<LeaseDeadline, StoreError> {
     loop {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a lease ends a term after it was asked for, on the clock of the timers"
+        )]
         let asked = Instant::now();
         match store.renew(lease).await {
             Err(error) if error.kind == StoreErrorKind::Unavailable => sleep(REPEAT).await,

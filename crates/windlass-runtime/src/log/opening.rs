@@ -44,6 +44,10 @@ pub(crate) async fn open_log(
     }
     let Persistence { store, key, owner, header, must_exist, point, .. } = persistence;
     let cwd = header.cwd.clone();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a lease ends a term after it was asked for, on the clock of the timers"
+    )]
     let asked = tokio::time::Instant::now();
     let lease = store.open(&key, &owner, header).await.map_err(|source| OpenError::Store { source })?;
     let mut deadline = LeaseDeadline::new(&lease, asked);

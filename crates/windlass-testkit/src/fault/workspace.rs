@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use windlass_tool::{
-    DirectoryEntry, EditOrder, FileInfo, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind,
-    WriteOptions,
+    DirectoryEntry, EditOrder, FileInfo, FileWalk, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError,
+    WorkspaceErrorKind, WriteOptions,
 };
 
 use super::plan::{FaultPlan, PlannedFailure};
@@ -232,6 +232,11 @@ impl<W: Workspace> Workspace for FaultyWorkspace<W> {
 
     fn is_local(&self) -> bool {
         self.0.inner.is_local()
+    }
+
+    fn file_walk(&self) -> Option<&dyn FileWalk> {
+        // Searches then read through this workspace.
+        None
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use windlass_tool::{
-    Cancel, DirectoryEntry, EditOrder, OpenFile, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome,
-    ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,
+    Cancel, DirectoryEntry, EditOrder, FileWalk, OpenFile, Permit, Process, ProcessCommand, ProcessError,
+    ProcessOutcome, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,
 };
 
 /// Files and programs that a call used and that its access does not name.
@@ -106,6 +106,11 @@ impl Workspace for WatchedWorkspace<dyn Workspace> {
 
     fn is_local(&self) -> bool {
         self.inner.is_local()
+    }
+
+    fn file_walk(&self) -> Option<&dyn FileWalk> {
+        // Searches then read through this workspace.
+        None
     }
 }
 
