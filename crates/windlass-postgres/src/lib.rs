@@ -28,3 +28,9 @@ pub use inbox::{InboxKind, InboxMessage, InboxRow, NewSession, Sent, SessionLimi
 pub use migration::{Member, migrate};
 pub use queue::{ClaimedSession, SessionState, WorkerOffer};
 pub use store::PgStore;
+
+/// The time by which leases are measured here: that of the timers.
+#[expect(clippy::disallowed_methods, reason = "a lease ends a term after it was asked for, on the clock of the timers")]
+fn now() -> tokio::time::Instant {
+    tokio::time::Instant::now()
+}

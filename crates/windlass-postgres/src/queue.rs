@@ -6,7 +6,6 @@ use crate::error::odd;
 use crate::inbox::SessionLimits;
 use crate::session::Grant;
 use crate::store::Place;
-use tokio::time::Instant;
 use tokio_postgres::types::Json;
 use windlass_session::{Owner, ProjectKey, SessionKey, StoreError};
 use windlass_types::SessionId;
@@ -97,7 +96,7 @@ impl PgStore {
         offer: &WorkerOffer,
         most: usize,
     ) -> Result<Vec<ClaimedSession>, StoreError> {
-        let (asked, most) = (Instant::now(), i32::try_from(most).unwrap_or(i32::MAX));
+        let (asked, most) = (crate::now(), i32::try_from(most).unwrap_or(i32::MAX));
         let (tenant, term) = (self.inner.database.tenant(), self.inner.term.as_secs_f64());
         let arguments: Arguments<'_> = &[&tenant, &offer.profiles, &offer.workspaces, &most, &Json(owner), &term];
         let rows = self.inner.database.query(CLAIM, arguments).await?;

@@ -218,13 +218,13 @@ impl OpenSession {
             let until = self.lock().until;
             let sent = tokio::time::timeout_at(until, self.send_once(batch)).await;
             match sent {
-                Ok(Err(error)) if is_unavailable(&error) && Instant::now() + REPEAT < until => {
+                Ok(Err(error)) if is_unavailable(&error) && crate::now() + REPEAT < until => {
                     tracing::debug!(%error, "an append is repeated");
                     tokio::time::sleep(REPEAT).await;
                 }
                 Ok(done) => return done,
                 // A renewal may have moved the end meanwhile.
-                Err(_) if self.lock().until > Instant::now() => {}
+                Err(_) if self.lock().until > crate::now() => {}
                 Err(_) => return Err(StoreError::unavailable("the database", "an append was not answered")),
             }
         }

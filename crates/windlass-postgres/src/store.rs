@@ -13,7 +13,6 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
 use tokio_postgres::Row;
 use tokio_postgres::types::{Json, ToSql};
 use windlass_session::{
@@ -123,13 +122,13 @@ impl Inner {
     async fn claimed(&self, key: &SessionKey) -> Result<Option<Grant>, StoreError> {
         let claimed = self.sessions().claimed.remove(key);
         let Some(grant) = claimed.filter(|grant| grant.asked.elapsed() > self.term / 3) else { return Ok(claimed) };
-        let asked = Instant::now();
+        let asked = crate::now();
         Ok(self.renewals.renew(grant.id, grant.epoch).await?.then_some(Grant { asked, ..grant }))
     }
 
     async fn grant(&self, key: &SessionKey, owner: &Owner, header: &LogHeader) -> Result<Grant, StoreError> {
         let meta = header.agent.as_ref().map(|agent| agent.to_json()).unwrap_or_default();
-        let asked = Instant::now();
+        let asked = crate::now();
         let (place, term) = (Place::of(key), self.term.as_secs_f64());
         let Place { project, session, agent } = &place;
         let tenant = self.database.tenant();
@@ -299,7 +298,7 @@ impl SessionStore for PgStore {
 
     async fn renew(&self, lease: &Lease) -> Result<Option<Duration>, StoreError> {
         let session = self.guarded(lease)?;
-        let asked = Instant::now();
+        let asked = crate::now();
         if !self.inner.renewals.renew(session.id, session.epoch).await? {
             return Err(StoreError::lease_lost(lease.key()));
         }

@@ -107,7 +107,8 @@ impl TerminalPresenter {
                 running.map(|running| running.title.clone()).unwrap_or_default()
             }
             EventKind::BlockFinished { block: ContentBlock::Text { text, .. }, .. } => {
-                let end = text.floor_char_boundary(super::agents::MOST_LOGGED);
+                let most = super::agents::MOST_LOGGED.min(text.len());
+                let end = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
                 self.masked(text.get(..end).unwrap_or_default())
             }
             _ => String::new(),

@@ -63,12 +63,12 @@ pub async fn an_expired_lease_is_taken_over(stores: ExpiringStores<'_>) -> Resul
     let new = second.open(&key, &second_owner(), header()).await.or_broken("an expired lease is free")?;
     ensure(new.epoch() != old.epoch(), || format!("two leases have the number {}", new.epoch()))?;
     same("the position of the second owner", &new.seq(), &seq)?;
-    same("the entries for the second owner", &loaded(second, &key).await?, std::slice::from_ref(&one))?;
+    same("the entries for the second owner", &loaded(second, &key).await?, &Vec::from([one.clone()]))?;
 
     let late = first.append(&old, seq, vec![prompt(2, Some(&one.id))], Durability::Durable).await;
     refused(late, StoreErrorKind::LeaseLost, "the lease is another owner's")?;
     refused(first.renew(&old).await, StoreErrorKind::LeaseLost, "the lease is another owner's")?;
-    same("the entries after a late append", &loaded(second, &key).await?, std::slice::from_ref(&one))?;
+    same("the entries after a late append", &loaded(second, &key).await?, &Vec::from([one.clone()]))?;
     let three = prompt(3, Some(&one.id));
     second.append(&new, seq, vec![three.clone()], Durability::Durable).await.or_broken("append of the new owner")?;
 
