@@ -188,6 +188,8 @@ mod hidden {
 
     fn line(input: impl io::Read) -> io::Result<Option<String>> {
         let mut line = Vec::new();
+        // One byte at a time: a buffer would take what is meant for the next reader.
+        #[expect(clippy::unbuffered_bytes, reason = "reads a line and nothing behind it")]
         for byte in input.bytes() {
             match byte? {
                 b'\r' | b'\n' => return Ok(Some(String::from_utf8_lossy(&line).into_owned())),

@@ -31,11 +31,9 @@ pub(crate) fn trust(args: &TrustArgs) -> anyhow::Result<i32> {
     if args.show {
         return Ok(0);
     }
-    if !args.remove && !args.yes && Terminal::of_process().can_ask() {
-        if !confirmed("Trust all of this?")? {
-            writeln!(stdout(), "nothing is recorded")?;
-            return Ok(1);
-        }
+    if !args.remove && !args.yes && Terminal::of_process().can_ask() && !confirmed("Trust all of this?")? {
+        writeln!(stdout(), "nothing is recorded")?;
+        return Ok(1);
     }
     let record = project.updates().record_trust(!args.remove)?;
     // The shown contents, not later ones.

@@ -46,6 +46,25 @@ pub trait FileWalk: fmt::Debug + Send + Sync {
 pub type FileVisitors = Arc<dyn Fn() -> Box<dyn FileVisitor> + Send + Sync>;
 
 /// Visitor of the files of a walk.
+///
+/// ```
+/// use std::path::Path;
+/// use windlass_tool::{FileVisitor, VisitedFile, WalkInterrupt};
+///
+/// /// Counts the files of Rust.
+/// struct Count(usize);
+///
+/// impl FileVisitor for Count {
+///     fn wants(&self, file: &Path) -> bool {
+///         file.extension().is_some_and(|extension| extension == "rs")
+///     }
+///
+///     fn visit(&mut self, file: &mut dyn VisitedFile) -> Result<(), WalkInterrupt> {
+///         self.0 += usize::from(self.wants(file.path()));
+///         Ok(())
+///     }
+/// }
+/// ```
 pub trait FileVisitor: Send {
     /// `true` if files below this directory can still matter. Default: `true`.
     fn enter(&mut self, directory: &Path) -> bool {
@@ -64,6 +83,15 @@ pub trait FileVisitor: Send {
 }
 
 /// A regular file or link on a walk.
+///
+/// ```
+/// use windlass_tool::VisitedFile;
+///
+/// /// Size in bytes of a regular file.
+/// fn size(file: &mut dyn VisitedFile) -> std::io::Result<Option<u64>> {
+///     Ok(file.open()?.map(|content| content.size))
+/// }
+/// ```
 pub trait VisitedFile {
     /// Returns the path, which contains no links but itself.
     fn path(&self) -> &Path;

@@ -379,6 +379,7 @@ impl fmt::Debug for PermissionHost {
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "programs make it")]
 pub struct QuestionEvents;
 
 impl fmt::Debug for Permissions {

@@ -42,9 +42,6 @@ pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedSession, notes: &
     let snapshot = said.shell_snapshot.clone().filter(|said| is_shared || trusted("shellSnapshot", content_of(said)));
     let kept = said.file_checkpoints.filter(|kept| trusted("fileCheckpoints", content_of(kept)));
     let limits = said.output_limits.filter(|limits| trusted("outputLimits", content_of(limits)));
-    let is_of_project = matches!(file.layer, Layer::Project | Layer::Local);
-    let days = said.cleanup_period_days.filter(|days| *days > 0 && !is_of_project);
-    let bytes = said.cleanup_max_bytes.filter(|bytes| *bytes > 0 && !is_of_project);
     let parsed = effort.and_then(|effort| match effort.parse::<Effort>() {
         Ok(effort) => Some(effort),
         Err(_) => {
@@ -62,14 +59,6 @@ pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedSession, notes: &
     });
     let of_user_only =
         [("apiKeyHelper", helper.is_some()), ("lspServers", servers.is_some()), ("shellSnapshot", snapshot.is_some())];
-    for (key, value, kept) in
-        [("cleanupPeriodDays", said.cleanup_period_days, days), ("cleanupMaxBytes", said.cleanup_max_bytes, bytes)]
-    {
-        if value.is_some() && kept.is_none() {
-            let why = if is_of_project { "in a file of a project" } else { "as 0: give a number above zero" };
-            note(format!("`{key}` does not count {why}"));
-        }
-    }
     for (key, is_there) in of_user_only {
         if is_shared && is_there {
             note(format!("`{key}` does not count in a file that others may have written"));
@@ -85,7 +74,24 @@ pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedSession, notes: &
     keep(file, &mut resolved.shell_snapshot, snapshot_content.filter(|_| !is_shared));
     keep(file, &mut resolved.file_checkpoints, kept);
     keep(file, &mut resolved.output_limits, limits);
+    keep(file, &mut resolved.lsp_servers, servers.filter(|_| !is_shared));
+    read_retention(file, resolved, notes);
+}
+
+/// Reads how long sessions are kept: a person's own settings, never those of a project.
+fn read_retention(file: &SettingsFile, resolved: &mut ResolvedSession, notes: &mut Vec<Note>) {
+    let said = &file.settings.session;
+    let is_of_project = matches!(file.layer, Layer::Project | Layer::Local);
+    let days = said.cleanup_period_days.filter(|days| *days > 0 && !is_of_project);
+    let bytes = said.cleanup_max_bytes.filter(|bytes| *bytes > 0 && !is_of_project);
+    for (key, value, kept) in
+        [("cleanupPeriodDays", said.cleanup_period_days, days), ("cleanupMaxBytes", said.cleanup_max_bytes, bytes)]
+    {
+        if value.is_some() && kept.is_none() {
+            let why = if is_of_project { "in a file of a project" } else { "as 0: give a number above zero" };
+            notes.push(Note::new(&file.origin, format!("`{key}` does not count {why}")));
+        }
+    }
     keep(file, &mut resolved.cleanup_period_days, days);
     keep(file, &mut resolved.cleanup_max_bytes, bytes);
-    keep(file, &mut resolved.lsp_servers, servers.filter(|_| !is_shared));
 }

@@ -15,7 +15,7 @@ const LARGEST: usize = 2;
 const KNOWN: &[(&str, &[usize])] = &[
     ("windlass-anthropic", &[3, 3]),
     ("windlass-builtin-tools", &[5]),
-    ("windlass-cli", &[14]),
+    ("windlass-cli", &[19]),
     ("windlass-context", &[3]),
     ("windlass-conversation", &[3]),
     ("windlass-core", &[3]),
@@ -172,7 +172,7 @@ impl Files {
             "self" => {}
             _ => at.push(first.clone()),
         }
-        while let Some(part) = path.next() {
+        for part in path {
             if part == "super" {
                 at.pop();
                 continue;

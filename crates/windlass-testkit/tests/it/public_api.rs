@@ -59,7 +59,7 @@ impl Api {
         }
     }
 
-    fn add(&mut self, path: &str, name: impl ToString, kind: &'static str) {
+    fn add(&mut self, path: &str, name: &dyn ToString, kind: &'static str) {
         self.items.insert(format!("{path}::{}", name.to_string()), kind);
     }
 
