@@ -210,8 +210,9 @@ impl LineReading<'_> {
             let (text, kind) = (launched.text, launched.word.kind());
             match launched.role {
                 LaunchedRole::Module(name) => return self.module(name),
-                // Code may run its arguments.
-                LaunchedRole::Script | LaunchedRole::Argument => {}
+                LaunchedRole::Script => {}
+                // Code may run its first argument; the others are files that it reads or writes.
+                LaunchedRole::Argument => return self.add(text, kind, FileRole::Program),
                 LaunchedRole::Other => continue,
             }
             self.add(text, kind, FileRole::Program);
