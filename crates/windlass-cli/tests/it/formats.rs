@@ -191,5 +191,5 @@ fn help_and_version() {
         assert!(ran.stdout.contains(flag), "{flag}");
     }
     let ran = place.run(&[]).with_code(2);
-    assert!(ran.stdout.is_empty() && ran.stderr.contains("windlass -p"));
+    assert!(ran.stdout.is_empty() && ran.stderr.contains("add -p PROMPT"));
 }

@@ -12,7 +12,7 @@ pub(crate) fn completed(mut input: Input, ports: &Ports) -> (Input, Vec<String>)
         Input::Prompt(prompt) | Input::Steer(prompt) | Input::Offer(prompt) => {
             find(&mut prompt.scope, ports, &mut doubts);
             for quotation in prompt.quoted.iter_mut().filter(|quotation| quotation.boundary.is_none()) {
-                quotation.boundary = Some(ports.system.ids.bits());
+                quotation.boundary = Some(ports.system.ids_of("quotations").bits());
             }
         }
         Input::Ran(_, outcome) => {
