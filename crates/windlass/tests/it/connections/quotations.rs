@@ -19,7 +19,7 @@ async fn words_of_others_stand_in_their_frame_in_every_dialect() {
         let cwd = tempfile::tempdir().unwrap();
         let asked = query(prompt).provider(provider).model(dialect.routed_model()).cwd(cwd.path());
         // The servers count few tokens, which a provider may take for a prompt that was cut.
-        asked.await.unwrap();
+        let _result = asked.await.unwrap();
         let requests = server.requests();
         let body =
             String::from_utf8_lossy(&requests.last().unwrap().body).replace("\\u003c", "<").replace("\\\\n", "\\n");
