@@ -23,6 +23,9 @@ export type AnsweredBy =
   /** The host: a person or a program that was asked, or, of a question that outlives its process, the holder of its token. */
   | "host";
 
+/** One attempt of a model call: the request and its answer. Formatted as a UUID v4. */
+export type AttemptId = string;
+
 /** Record of an answered question about a call, and of the answerer. */
 export type AuditedAnswer = {
   /** Source of the answer that was applied. */
@@ -85,6 +88,50 @@ export type CallAudit = {
  * resolved paths and agent path. An approval holds for one digest.
  */
 export type CallDigest = string;
+
+/** Kind of effect that a call can have. */
+export type CallEffect =
+  /** Reads files or data. */
+  | "reads"
+  /** Creates or changes files or data. */
+  | "writes"
+  /** Removes files or data, or replaces what cannot be restored. */
+  | "removes"
+  /** Runs programs whose effects are not known beforehand. */
+  | "runs"
+  /** Contacts other machines. */
+  | "network"
+  /** Uses the rights of another user, such as root. */
+  | "elevates";
+
+/**
+ * Facts about a call for those who answer a question about it, from the analysis of its input. They are for people and
+ * for the programs that show them: no verdict depends on them.
+ *
+ * # As JSON
+ * ```
+ * # use windlass_types as windlass;
+ * use windlass::{CallEffect, CallImpact, RiskGrade};
+ *
+ * let impact = CallImpact::new(RiskGrade::High, "Discards changes that are not committed.")
+ *     .with_effects(CallEffect::Removes);
+ * let text = r#"{"summary":"Discards changes that are not committed.","risk":"high","effects":"removes"}"#;
+ * assert_eq!(serde_json::to_string(&impact)?, text);
+ * # Ok::<(), serde_json::Error>(())
+ * ```
+ */
+export type CallImpact = {
+  /** Kinds of effects that the call can have, as far as they are known. */
+  effects: CallEffect[];
+  /** Hosts that the call names, at most 20, without credentials. */
+  hosts?: string[];
+  /** Paths that the call names, at most 20: those that it changes, or else those that it reads. Absolute. */
+  paths?: string[];
+  /** Grade of the harm that the call can do. */
+  risk: RiskGrade;
+  /** Effect of the call in one sentence, such as "Downloads a script and runs it.". */
+  summary: string;
+};
 
 /**
  * The kinds of the commands of a line, from their programs. A line may have several. Only for showing a call: no
@@ -201,7 +248,9 @@ export type Continuation =
   /** The conversation was compacted. */
   | "compacted"
   /** The structured output is missing and was requested. */
-  | "structured_output";
+  | "structured_output"
+  /** The run was cut by the end of its process, or handed over, and continues. */
+  | "resumed";
 
 /** The verdict on one call, with its whole reason. */
 export type Decision = {
@@ -347,6 +396,11 @@ export type EntryId = string;
 export type Event = {
   /** The agent of the event. */
   agent: AgentPath;
+  /**
+   * Time of the event by the session's clock. Of joined pieces of a text, that of the first. Never earlier than that of
+   * an earlier event of the same agent.
+   */
+  at: Timestamp;
   /** The run; of background work that starts or ends, the one that began it. */
   run_id: RunId;
   /** Position in the session's stream since it was opened, from zero without gaps. */
@@ -393,6 +447,15 @@ export type Event = {
   /** The message is complete and stored. */
   | {
     type: "message_finished";
+    /** Attempt that gave the message, as `Status::Requesting` named it. */
+    attempt_id: AttemptId;
+    /**
+     * Time from the request of the attempt to the first piece of content, in milliseconds. `None`: the message came as a
+     * whole.
+     */
+    first_token_ms: number | null;
+    /** Time from the request of the attempt to the end of the message, in milliseconds. */
+    latency_ms: number;
     /** The message. */
     message_id: MessageId;
     /** The model that wrote it. */
@@ -587,6 +650,8 @@ export type HookOutcome = {
   answer?: PermissionAnswer | null;
   /** Of events that can be blocked, or take feedback: the reason. */
   block: HookVerdict | null;
+  /** Time from the first question to the last answer, in milliseconds; set by the session. */
+  duration_ms: number;
   /** Elicitation, ElicitationResult: the answer for the server, the strictest if there are several. */
   elicitation?: ElicitationReply | null;
   /** Names of hooks that failed, each with its reason. */
@@ -882,6 +947,13 @@ export type Outcome =
     /** The questions, in the order of their calls. `RunResult::pending_questions` has them in full. */
     questions: QuestionId[];
   }
+  /**
+   * The session was handed over: the run is open in the log, and continues where the session is opened next, with
+   * `Prompt::continue_run`.
+   */
+  | {
+    type: "handed_over";
+  }
   /** The run failed. */
   | RunFailure & {
     type: "failed";
@@ -963,6 +1035,8 @@ export type PermissionRequest = {
   id: QuestionId;
   /** Identity of the agent, unless it is the main one. */
   identity: AgentIdentity | null;
+  /** Effects, risk, paths and hosts of the call, with a sentence for people. `None`: the call was not analysed. */
+  impact?: CallImpact | null;
   /** The exact input that will run. */
   input: JsonText;
   /** One line that names what will happen, control characters made visible. */
@@ -1054,6 +1128,8 @@ export type QuestionAudit = {
   earlierTokens?: TokenHash[];
   /** The question. */
   id: QuestionId;
+  /** Effects, risk, paths and hosts of the call, for people. */
+  impact?: CallImpact | null;
   /** `true` if the request waits for an answer: no decision, result or intent followed. */
   is_open: boolean;
   /** Commands and skills of the run whose hooks were active. The hooks are active again when the run is continued. */
@@ -1135,6 +1211,15 @@ export type RetryStatus = {
   message: string;
 };
 
+/** Grade of the harm that a call can do, for people. No verdict depends on it. */
+export type RiskGrade =
+  /** Reads, or changes data of the session alone. */
+  | "low"
+  /** Usual work in a project, or effects that are not known. */
+  | "medium"
+  /** Loses work, runs code of strangers, leaves the project, or changes what others use. */
+  | "high";
+
 /** Place of a rule in a file. */
 export type RuleOrigin = {
   /** The file. */
@@ -1192,6 +1277,11 @@ export type RunFailureKind =
   | "prompt_call"
   /** Tool calls kept failing. */
   | "repeated_tool_failure"
+  /**
+   * The model kept repeating calls whose results it had already, or the run was resumed several times without a message
+   * of the model or a result.
+   */
+  | "no_progress"
   /** The answer kept running into the output limit. */
   | "output_limit"
   /** The conversation could not be compacted, as the user asked. */
@@ -1304,6 +1394,8 @@ export type Status =
   /** A model call begins. */
   | {
     status: "requesting";
+    /** Attempt that begins. A repeat of the call is another one. */
+    attempt_id: AttemptId;
     /** Reason for the call. */
     continuation: Continuation;
     /** The model. */
@@ -1691,5 +1783,5 @@ export type Watched =
 export type WithdrawReason =
   /** The stream failed and the call is repeated or given up. */
   | "stream_failed"
-  /** The user stopped the run. */
+  /** The user stopped the run, or the session was handed over. */
   | "interrupted";

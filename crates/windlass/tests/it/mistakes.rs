@@ -211,7 +211,6 @@ async fn sessions(world: &World) -> Vec<Mistake> {
         fails!("To resume what is no id": asked().persist(home.clone()).resume("yesterday").await),
         fails!("To resume an unknown session": asked().persist(home.clone()).resume(ID).await),
         fails!("To continue where no session is": asked().persist(empty).resume(Resume::latest().fork()).await),
-        fails!("A fork of no session": asked().persist(home.clone()).await),
         fails!("Another id for a session that is resumed":
             asked().persist(home.clone()).resume(ID).session_id("00000000-0000-4000-8000-000000000008").await),
     ];
