@@ -5,14 +5,21 @@ use std::path::{Path, PathBuf};
 
 /// The files that write to a standard stream, below `src`, with the filter that they use. A file that is new here needs one.
 /// Files without a filter print only what the second part says.
-const SINKS: [(&str, &str); 34] = [
+const SINKS: [(&str, &str); 42] = [
     ("agents.rs", "clean_line"),
     ("ask.rs", "dialog of `ask/question.rs`, whose texts are made visible"),
+    ("completions.rs", "clean_line"),
     ("config.rs", "visible_json"),
+    ("confirmation.rs", "asks the questions of the command itself"),
     ("context.rs", "clean_line"),
+    ("doctor.rs", "clean_line"),
     ("explain.rs", "jsonl::write"),
+    ("first_run.rs", "clean"),
     ("host.rs", "a frame of `FrameMapper`"),
+    ("import.rs", "clean_line"),
     ("index.rs", "clean"),
+    ("init.rs", "clean"),
+    ("login.rs", "clean_line"),
     ("main.rs", "clean_line"),
     ("mcp/change.rs", "clean_line"),
     ("mcp/examine.rs", "clean_line"),
@@ -39,6 +46,7 @@ const SINKS: [(&str, &str); 34] = [
     ("terminal.rs", "asks which streams are terminals"),
     ("tools.rs", "clean"),
     ("trust.rs", "clean_line"),
+    ("uninstall.rs", "clean_line"),
     ("writer.rs", "gets texts of `output.rs` and `display.rs`"),
 ];
 
