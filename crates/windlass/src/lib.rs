@@ -264,7 +264,7 @@ pub mod program {
 pub mod web {
     pub use windlass_web::HttpOptions;
 
-    /// Reading of pages: the tool [`WebFetch`].
+    /// Reading of pages: the tool `WebFetch`.
     pub mod fetch {
         pub use windlass_web::fetch::{FetchOptions, Reader, WebFetch};
     }
@@ -274,7 +274,7 @@ pub mod web {
         pub use windlass_web::proxy::{EgressOptions, EgressProxy};
     }
 
-    /// Searches: the tool [`WebSearch`], and the services behind it.
+    /// Searches: the tool `WebSearch`, and the services behind it.
     pub mod search {
         pub use windlass_web::search::{BraveSearch, ModelSearch, TavilySearch, WebSearch};
     }

@@ -16,7 +16,7 @@ pub use windlass_tool::{
 };
 pub use windlass_types::{Access, ToolLoading, ToolResult, ToolUse, ToolUseId};
 
-/// The tools of [`coding_tools`] one by one, further tools, the types that they use, and the files and processes of this machine.
+/// The tools of `coding_tools` one by one, further tools, the types that they use, and the files and processes of this machine.
 #[cfg(feature = "tools")]
 pub mod built_in {
     pub use windlass_builtin_tools::search::{Glob, Grep};
