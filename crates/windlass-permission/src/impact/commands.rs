@@ -10,6 +10,8 @@ use windlass_types::{CallEffect, CallImpact, RiskGrade};
 
 /// Programs that load what an address names.
 const DOWNLOADERS: &[&str] = &["curl", "wget", "fetch", "aria2c", "http", "https", "xh"];
+/// Sentence about a program whose option holds its code.
+const GIVEN_CODE: &str = "Runs code that stands in the command.";
 /// Maximum length of the name of a program in a sentence, in characters.
 const LONGEST_NAME: usize = 40;
 
@@ -40,7 +42,9 @@ pub(super) fn impact(command: &CommandFacts) -> CallImpact {
         (summary, risk) = (format!("With the rights of another user: {}", lower_first(&summary)), RiskGrade::High);
     }
     let mut effects: BTreeSet<CallEffect> = parts.iter().flat_map(|part| part.effects.iter().copied()).collect();
-    if let Some((told, least)) = made_script(command.analysis.undecided(), found) {
+    // Code in an option is known beforehand, though it is not analysed.
+    let is_given = summary == GIVEN_CODE && command.analysis.undecided() == Some(Undecided::Script);
+    if let Some((told, least)) = made_script(command.analysis.undecided(), found).filter(|_| !is_given) {
         (summary, risk) = (told.map_or(summary, str::to_owned), risk.max(least));
         effects.insert(CallEffect::Runs);
     }
