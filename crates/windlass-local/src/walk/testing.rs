@@ -1,5 +1,13 @@
 //! Folder for tests of walks.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "only tests use it"
+)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
