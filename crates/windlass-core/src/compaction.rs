@@ -193,13 +193,17 @@ impl Compaction {
         record.duration_ms = duration_ms(session.now, self.started);
         let mut report = Compacted::new(self.trigger, text, "".into(), "".into());
         (report.pre_tokens, report.post_tokens, report.duration_ms) = (pre_tokens, post_tokens, record.duration_ms);
+        // In front of the boundary: a log that was cut in between is still whole.
+        let resumed = session.run.id.clone().filter(|_| continues);
+        let resumed = resumed.map(|run| EntryKind::RunResumed { run: run.clone(), of: run, turns: session.run.turns });
+        let mut entries: Vec<_> = resumed.map(|resumed| session.record(None, resumed)).into_iter().collect();
         let boundary = session.record(None, EntryKind::Compacted(record));
         let mut user = UserEntry::new(content);
         user.is_summary = true;
         user.run.clone_from(&session.run.id);
         let entry = session.record(Some(boundary.id.clone()), EntryKind::User(user));
         (report.boundary, report.entry) = (boundary.id.clone(), entry.id.clone());
-        let mut entries = vec![boundary, entry];
+        entries.extend([boundary, entry]);
         if !files.is_empty() {
             entries.push(session.record_runtime_texts(files));
         }

@@ -266,7 +266,7 @@ impl Session {
     /// Records that a stored message does not enter the conversation.
     pub(crate) fn drop_queued(&mut self, id: Option<&EntryId>) {
         if let Some(id) = id.filter(|id| self.state.last_run().has_queued(id)) {
-            let entry = self.record(None, EntryKind::PromptDropped(id.clone()));
+            let entry = self.record(None, EntryKind::PromptUnqueued(id.clone()));
             self.append_unawaited(vec![entry]);
         }
     }
@@ -314,15 +314,17 @@ impl Session {
         entry
     }
 
-    /// Records a prompt and returns it for appending.
-    pub(crate) fn record_prompt(&mut self, mut prompt: Prompt) -> Entry {
+    /// Records a prompt, and that it waits no longer if it was stored while it did. Returns both for appending.
+    pub(crate) fn record_prompt(&mut self, mut prompt: Prompt) -> (Entry, Option<Entry>) {
         let is_note = prompt.kind == PromptKind::Note;
         prompt.content.extend(prompt.quoted.iter().map(|quotation| ContentBlock::text(quoted_text(quotation))));
+        let queued = prompt.id.clone().filter(|id| self.state.last_run().has_queued(id));
         let id = self.ids.of_prompt(prompt.id);
         self.prompt = Some(id.clone());
         // A note begins no run that the model has to answer.
         let run = self.run.id.clone().filter(|_| self.run.is_open && !is_note);
-        self.record_user_as(id, UserEntry::new(prompt.content), run)
+        let entry = self.record_user_as(id, UserEntry::new(prompt.content), run);
+        (entry, queued.map(|id| self.record(None, EntryKind::PromptUnqueued(id))))
     }
 
     /// Records an entry of the user's side, with its run and permission mode.

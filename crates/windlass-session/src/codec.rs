@@ -34,6 +34,6 @@ pub(crate) const MODEL_LEARNED: &str = "windlass-model-learned";
 pub(crate) const SPENT: &str = "windlass-spent";
 pub(crate) const RUN_RESUMED: &str = "windlass-run-resumed";
 pub(crate) const PROMPT_QUEUED: &str = "windlass-prompt-queued";
-pub(crate) const PROMPT_DROPPED: &str = "windlass-prompt-dropped";
+pub(crate) const PROMPT_UNQUEUED: &str = "windlass-prompt-unqueued";
 pub(crate) const MODE: &str = "mode";
 pub(crate) const COST: &str = "cost-state";

@@ -72,7 +72,9 @@ impl LastRun {
     /// Applies an entry.
     pub fn apply(&mut self, entry: &Entry) {
         match &entry.kind {
-            EntryKind::User(user) if !user.is_summary => {
+            // The run of a summary is named beside it.
+            EntryKind::User(user) if user.is_summary => self.tail = Tail::Input,
+            EntryKind::User(user) => {
                 self.queued.retain(|queued| queued.id != entry.id);
                 if let Some(run) = user.run.as_ref().filter(|run| self.run.as_ref() != Some(run)) {
                     self.begin(run.clone());
@@ -98,17 +100,19 @@ impl LastRun {
                 self.tail = Tail::Input;
             }
             EntryKind::Intent { .. } => self.go_on(),
-            EntryKind::RunResumed { run, .. } => {
-                self.run = Some(run.clone());
-                self.state = State::Open;
-                self.resumes = self.resumes.saturating_add(1);
+            EntryKind::RunResumed { run, of, turns } => {
+                (self.run, self.state) = (Some(run.clone()), State::Open);
+                self.turns = self.turns.max(*turns);
+                if run != of {
+                    self.resumes = self.resumes.saturating_add(1);
+                }
             }
             EntryKind::RunFinished(record) if self.run.as_ref() == Some(&record.run) => {
                 self.state = if record.outcome == WAITS { State::Waits } else { State::Ended };
                 self.resumes = 0;
             }
             EntryKind::PromptQueued(prompt) => self.queued.push(prompt.clone()),
-            EntryKind::PromptDropped(id) => self.queued.retain(|queued| queued.id != *id),
+            EntryKind::PromptUnqueued(id) => self.queued.retain(|queued| queued.id != *id),
             _ => {}
         }
     }
@@ -117,7 +121,7 @@ impl LastRun {
         (self.run, self.state, self.turns, self.resumes) = (Some(run), State::Open, 0, 0);
     }
 
-    /// Notes progress.
+    /// Progress of the run: a message, a result, or a call that begins.
     fn go_on(&mut self) {
         self.resumes = 0;
         if self.state == State::Waits {

@@ -59,7 +59,7 @@ impl Entry {
             }
             EntryKind::Intent { .. }
             | EntryKind::RunResumed { .. }
-            | EntryKind::PromptDropped(_)
+            | EntryKind::PromptUnqueued(_)
             | EntryKind::AgentWaits(_)
             | EntryKind::Mode(_)
             | EntryKind::Model(_)
@@ -110,18 +110,21 @@ pub enum EntryKind {
     Task(TaskRecord),
     /// A run ended.
     RunFinished(RunRecord),
-    /// A run continues another one that has not ended, or that waits for answers. Written before it goes on.
+    /// A run continues another one that has not ended, or that waits for answers. Written before it goes on. A run that
+    /// continues behind its own compaction, which removes its beginning, names itself.
     RunResumed {
-        /// The run.
+        /// Continuing run.
         run: RunId,
-        /// The run that it continues.
+        /// Run that it continues.
         of: RunId,
+        /// Number of model messages so far, those of the continued run included.
+        turns: u32,
     },
     /// A message of the user was accepted and waits for a run. Its entry in the conversation has the same id.
     PromptQueued(QueuedPrompt),
-    /// A message that was accepted does not enter the conversation: it was taken back, blocked, or dropped with its
-    /// session.
-    PromptDropped(EntryId),
+    /// A message that was accepted waits no longer: it has joined the conversation, or was taken back, blocked, or dropped
+    /// with its session. Written also where it has joined, since a compaction removes its entry.
+    PromptUnqueued(EntryId),
     /// Money was reserved for a call of a model, or a call was billed. Written before a call that a budget pays for is made.
     Spent(SpentRecord),
     /// The conversation so far is replaced by the summary that follows.

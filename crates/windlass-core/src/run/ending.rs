@@ -53,9 +53,10 @@ impl Run {
         for (prompt, feedback) in self.steering.join() {
             self.feedback.add(feedback);
             let id = prompt.id.clone();
-            let entry = session.record_prompt(prompt);
+            let (entry, unqueued) = session.record_prompt(prompt);
             joined.push((id, entry.id.clone()));
             entries.push(entry);
+            entries.extend(unqueued);
         }
         if joined.is_empty() {
             let any = !entries.is_empty();

@@ -112,7 +112,8 @@ impl Run {
         if asks && !prompt.ignores_keywords && session.config.request.thinking_keywords.is_some() {
             session.run.level = ThinkingLevel::in_text(&own_text(&prompt));
         }
-        let mut entries = vec![session.record_prompt(prompt)];
+        let (entry, unqueued) = session.record_prompt(prompt);
+        let mut entries: Vec<_> = [Some(entry), unqueued].into_iter().flatten().collect();
         entries.extend(session.record_context(&mut self.feedback));
         if asks {
             entries.extend(session.record_instructions());

@@ -32,7 +32,8 @@ impl Run {
             return fails(INVALID, text);
         }
         if let (Some(run), Some(of)) = (session.run.id.clone(), session.state.last_run().id().cloned()) {
-            let entry = session.record(None, EntryKind::RunResumed { run, of });
+            let turns = open.as_ref().map_or(0, |open| open.turns);
+            let entry = session.record(None, EntryKind::RunResumed { run, of, turns });
             session.append(vec![entry]);
         }
         session.prompt = session.state.last_prompt_id().cloned();

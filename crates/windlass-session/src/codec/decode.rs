@@ -2,7 +2,7 @@
 
 use super::line::{CostBody, Exact, IntentBody, SpentBody};
 use super::{
-    AGENT_WAITS, COST, CWD, DECISION, INTENT, MODE, MODEL, MODEL_LEARNED, PROMPT_DROPPED, PROMPT_QUEUED, QUESTION,
+    AGENT_WAITS, COST, CWD, DECISION, INTENT, MODE, MODEL, MODEL_LEARNED, PROMPT_QUEUED, PROMPT_UNQUEUED, QUESTION,
     REPLAY_DROPPED, RESULTS_TRIMMED, RUN_RESUMED, SPENT, TASK, TODOS, TOOLS_ADDED, TOOLS_WITHHELD,
 };
 use serde::Deserialize;
@@ -303,9 +303,12 @@ fn beside(kind: &str, text: &str, fields: &Fields<'_>, warnings: &mut Vec<String
         TASK => field(text, "task").map(EntryKind::Task),
         COST => run_finished(text),
         SPENT => spent(text),
-        RUN_RESUMED => field(text, "run").zip(field(text, "of")).map(|(run, of)| EntryKind::RunResumed { run, of }),
+        RUN_RESUMED => {
+            let turns = field(text, "turns").unwrap_or_default();
+            field(text, "run").zip(field(text, "of")).map(|(run, of)| EntryKind::RunResumed { run, of, turns })
+        }
         PROMPT_QUEUED => field(text, "prompt").map(EntryKind::PromptQueued),
-        PROMPT_DROPPED => field(text, "prompt").map(EntryKind::PromptDropped),
+        PROMPT_UNQUEUED => field(text, "prompt").map(EntryKind::PromptUnqueued),
         TOOLS_ADDED => field(text, "tools").map(EntryKind::ToolsAdded),
         TOOLS_WITHHELD => field(text, "tools").map(EntryKind::ToolsWithheld),
         RESULTS_TRIMMED => field(text, "trimmed").map(EntryKind::ResultsTrimmed),

@@ -4,11 +4,11 @@ mod result;
 
 use super::line::{
     AssistantMessage, BesideLine, BoundaryLine, ChainLine, ChainPlace, CompactMetadata, Content, CostBody, Exact,
-    IntentBody, PromptFields, ProviderFields, ResultFields, RuntimeFields, SessionFields, SpentBody, TextFields,
-    UserMessage, WireRun,
+    IntentBody, PromptFields, ProviderFields, ResultFields, ResumedBody, RuntimeFields, SessionFields, SpentBody,
+    TextFields, UserMessage, WireRun,
 };
 use super::{
-    AGENT_WAITS, COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, MODEL_LEARNED, PROMPT_DROPPED, PROMPT_QUEUED,
+    AGENT_WAITS, COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, MODEL_LEARNED, PROMPT_QUEUED, PROMPT_UNQUEUED,
     QUESTION, REPLAY_DROPPED, RESULTS_TRIMMED, RUN_RESUMED, SPENT, TASK, TODOS, TOOLS_ADDED, TOOLS_WITHHELD,
 };
 use crate::fork::ForkedFrom;
@@ -223,14 +223,14 @@ impl LogEncoder {
             EntryKind::Task(record) => self.task(entry, record, out),
             EntryKind::RunFinished(record) => self.run_finished(entry, record, out),
             EntryKind::Spent(record) => self.spent(entry, record, out),
-            EntryKind::RunResumed { run, of } => {
-                let body = BTreeMap::from([("run", run.as_str()), ("of", of.as_str())]);
+            EntryKind::RunResumed { run, of, turns } => {
+                let body = ResumedBody { run: run.as_str(), of: of.as_str(), turns: *turns };
                 self.push_beside(entry, RUN_RESUMED, body, out);
             }
             EntryKind::PromptQueued(prompt) => {
                 self.push_beside(entry, PROMPT_QUEUED, BTreeMap::from([("prompt", prompt)]), out);
             }
-            EntryKind::PromptDropped(id) => self.push_beside(entry, PROMPT_DROPPED, one("prompt", id.as_str()), out),
+            EntryKind::PromptUnqueued(id) => self.push_beside(entry, PROMPT_UNQUEUED, one("prompt", id.as_str()), out),
             EntryKind::ToolsAdded(names) => {
                 self.push_beside(entry, TOOLS_ADDED, BTreeMap::from([("tools", names)]), out);
             }

@@ -332,6 +332,13 @@ pub(super) struct IntentBody<'a> {
     pub digest: Cow<'a, str>,
 }
 
+#[derive(Serialize)]
+pub(super) struct ResumedBody<'a> {
+    pub run: &'a str,
+    pub of: &'a str,
+    pub turns: u32,
+}
+
 #[derive(Serialize, Deserialize)]
 pub(super) struct CostBody<'a> {
     #[serde(rename = "totalCostUSD")]

@@ -40,7 +40,7 @@ fn finished(number: u128, run: &str, outcome: &str) -> Entry {
 }
 
 fn resumed(number: u128, run: &str, of: &str) -> Entry {
-    entry(number, EntryKind::RunResumed { run: run.into(), of: of.into() })
+    entry(number, EntryKind::RunResumed { run: run.into(), of: of.into(), turns: 0 })
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn accepted_messages_wait_until_they_are_read_or_dropped() {
     let mut last = LastRun::of(&[user(1, "r"), entry(50, queued(7)), entry(51, queued(8)), entry(52, queued(9))]);
     assert_eq!(last.queued().len(), 3);
     last.apply(&user(8, "r"));
-    last.apply(&entry(53, EntryKind::PromptDropped(EntryId::from_bits(9))));
+    last.apply(&entry(53, EntryKind::PromptUnqueued(EntryId::from_bits(9))));
     assert_eq!(last.queued().iter().map(|prompt| prompt.id.clone()).collect::<Vec<_>>(), [EntryId::from_bits(7)]);
     assert!(last.has_queued(&EntryId::from_bits(7)) && !last.has_queued(&EntryId::from_bits(8)));
 }

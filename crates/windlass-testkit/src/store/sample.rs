@@ -71,11 +71,11 @@ pub fn entries() -> Vec<Entry> {
     let spent = BTreeMap::from([("m".to_owned(), spent)]);
     let held = BTreeMap::from([("m".to_owned(), NanoUsd::new(5))]);
     add(35, None, EntryKind::Spent(SpentRecord::new(NanoUsd::new(1_234_567), spent.clone(), held)));
-    add(38, None, EntryKind::RunResumed { run: RunId::from("run-1"), of: RunId::from("run-0") });
+    add(38, None, EntryKind::RunResumed { run: RunId::from("run-1"), of: RunId::from("run-0"), turns: 1 });
     let mut queued = QueuedPrompt::new(id(90), vec![ContentBlock::text("and\n\u{e9}")]);
     queued.quoted.push(Quotation::new("a mail", "words\n\u{2028}"));
     add(39, None, EntryKind::PromptQueued(queued));
-    add(40, None, EntryKind::PromptDropped(id(90)));
+    add(40, None, EntryKind::PromptUnqueued(id(90)));
     let record = RunRecord::new(RunId::from("run-1"), "success", 2, NanoUsd::new(1_234_567), spent);
     add(31, None, EntryKind::RunFinished(record));
     entries
