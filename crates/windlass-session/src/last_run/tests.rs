@@ -101,3 +101,21 @@ fn accepted_messages_wait_until_they_are_read_or_dropped() {
     assert_eq!(last.queued().iter().map(|prompt| prompt.id.clone()).collect::<Vec<_>>(), [EntryId::from_bits(7)]);
     assert!(last.has_queued(&EntryId::from_bits(7)) && !last.has_queued(&EntryId::from_bits(8)));
 }
+
+#[test]
+fn a_run_goes_on_behind_its_own_compaction() {
+    let mut summary = UserEntry::new(vec![ContentBlock::text("The conversation so far")]);
+    summary.is_summary = true;
+    let resumed = EntryKind::RunResumed { run: "r".into(), of: "r".into(), turns: 2 };
+    // The log is read from the summary on, with what stands beside the conversation.
+    let log = [
+        entry(1, EntryKind::PromptQueued(QueuedPrompt::new(EntryId::from_bits(9), Vec::new()))),
+        entry(2, EntryKind::PromptUnqueued(EntryId::from_bits(9))),
+        entry(3, resumed),
+        entry(4, EntryKind::User(summary)),
+    ];
+    let last = LastRun::of(&log);
+    let open = last.open().unwrap();
+    assert_eq!((open.run, open.turns, open.resumes), ("r".into(), 2, 0));
+    assert!(last.queued().is_empty());
+}
