@@ -19,7 +19,7 @@ Examples:
   windlass completions zsh >~/.zfunc/_windlass       # a folder of $fpath
   windlass completions fish >~/.config/fish/completions/windlass.fish")]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell to complete words for
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }

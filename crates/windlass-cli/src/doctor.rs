@@ -27,7 +27,7 @@ pub(crate) struct DoctorArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum CheckState {
-    /// Works.
+    /// The checked part works.
     Ok,
     /// Works, with a limit that the user may not expect.
     Notice,

@@ -22,7 +22,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// crates' own derives stood there; neither has to be a dependency. Types of fields need the derive as well, or
 /// `serde::Deserialize` and `schemars::JsonSchema`.
 ///
-/// Where `windlass` has another name, set it with `#[tool_input(crate = "other::tool")]`.
+/// `#[tool_input(crate = "other::tool")]` names the module of a `windlass` that is renamed in `Cargo.toml`.
 #[proc_macro_derive(ToolInput, attributes(serde, schemars, tool_input))]
 pub fn derive_for_facade(input: TokenStream) -> TokenStream {
     derive(parse_macro_input!(input as DeriveInput), "::windlass::tool")

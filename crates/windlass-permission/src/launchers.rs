@@ -62,7 +62,7 @@ pub enum LaunchedRole<'w> {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct LaunchedWord<'w> {
-    /// The word.
+    /// Word of the command line.
     pub word: &'w Word,
     /// Text of the word; of an option with `=`, that behind it.
     pub text: &'w str,

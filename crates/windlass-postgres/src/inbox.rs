@@ -125,7 +125,7 @@ impl InboxMessage {
 pub struct InboxRow {
     /// Number of the message: later ones have higher numbers.
     pub number: u64,
-    /// The message.
+    /// Message of the row.
     pub message: InboxMessage,
     /// Id that the entry of the message has in the log. The append that writes this entry takes the row, in one
     /// transaction: no message is lost or joins twice, whoever dies when.

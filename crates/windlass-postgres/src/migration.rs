@@ -22,7 +22,7 @@ const LOCK: i64 = 0x0077_696e_646c_6173;
 pub struct Member {
     /// Role with a login. Grant it `windlass_worker` or `windlass_service`.
     pub role: String,
-    /// Tenant.
+    /// Tenant whose rows the role reaches.
     pub tenant: String,
 }
 

@@ -26,13 +26,13 @@ pub enum SessionState {
     Ready,
     /// A worker runs it, or died while it did.
     Running,
-    /// It waits for an answer to a permission request.
+    /// Waiting for an answer to a permission request.
     Waits,
-    /// It was set aside by a person.
+    /// Set aside by a person.
     Paused,
-    /// It was set aside because workers ended while they ran it.
+    /// Set aside because workers ended while they ran the session.
     Poisoned,
-    /// It is over.
+    /// Ended: no worker claims the session again.
     Closed,
 }
 

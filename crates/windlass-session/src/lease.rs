@@ -10,7 +10,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Owner {
-    /// Process id.
+    /// Id of the process on its host.
     pub pid: u32,
     /// Name of the program, for people.
     pub program: String,

@@ -60,7 +60,7 @@ impl WorkerSession {
                 tracing::info!(%session, ?end, "session given back");
                 end
             }
-            // Its lease is given back or expires, and a worker claims it again.
+            // The lease is given back or expires, and a worker claims the session again.
             Err(error) => {
                 tracing::warn!(%session, %error, "the session ends here");
                 SessionEnd::Lost

@@ -178,7 +178,7 @@ macro_rules! option_methods {
                 self.with(|options| options.names = checks)
             }
 
-            /// What the host sees of a run, and what an editor contributes to it.
+            /// Options of the events that a host gets, and of what an editor contributes.
             pub fn host(self, host: impl Into<HostOptions>) -> Self {
                 self.with(|options| host.into().apply(options))
             }

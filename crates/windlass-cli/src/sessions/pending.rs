@@ -143,9 +143,9 @@ pub(super) async fn answer(args: AnswerArgs) -> anyhow::Result<i32> {
 /// Reason why a session can be continued without a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Continuation {
-    /// Its run waits for answers.
+    /// A run that waits for answers.
     Answers,
-    /// Its run was cut, or handed over.
+    /// A run that was cut, or handed over.
     OpenRun,
 }
 

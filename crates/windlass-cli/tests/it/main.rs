@@ -9,13 +9,13 @@
 
 mod acp;
 mod agents;
-mod around;
 mod audit;
 #[cfg(target_os = "linux")]
 mod below_session;
 mod canary;
 mod cassettes;
 mod client;
+mod command_setup;
 mod config;
 mod context;
 mod debug_log;

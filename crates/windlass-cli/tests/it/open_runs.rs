@@ -100,7 +100,7 @@ fn a_run_that_is_killed_at_any_time_ends_and_repeats_nothing() {
         let before = ran(&place);
         place.script(&[text("Continued.")]);
         if open(&place).is_empty() {
-            // It had not begun, or had ended.
+            // The run had not begun, or had ended.
             assert!(code == Some(0) || before == 0, "trial {trial}: {code:?}");
             continue;
         }

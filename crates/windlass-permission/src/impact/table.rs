@@ -1,4 +1,4 @@
-//! What known programs do, in a sentence each.
+//! Effects of known programs, with a sentence for each.
 
 use windlass_types::CallEffect::{self, Elevates, Network, Reads, Removes, Runs, Writes};
 use windlass_types::RiskGrade::{self, High, Low, Medium};

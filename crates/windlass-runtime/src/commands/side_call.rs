@@ -56,7 +56,7 @@ impl SideCall {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SideAnswer {
-    /// The model.
+    /// Id of the model that was called.
     pub model: String,
     /// The text, without reasoning.
     pub text: String,
@@ -64,7 +64,7 @@ pub struct SideAnswer {
     pub calls: Vec<ToolUse>,
     /// Reason why the message ended.
     pub stop_reason: StopReason,
-    /// Tokens used.
+    /// Tokens of the call.
     pub usage: Usage,
 }
 

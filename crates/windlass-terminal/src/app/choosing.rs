@@ -29,7 +29,7 @@ pub(super) enum Choice {
     Line(String),
     /// An agent whose work is shown.
     Agent(AgentPath),
-    /// Background work.
+    /// Background task to open or stop.
     Task(TaskId),
     /// Background work whose output is shown.
     TaskOutput(TaskId),

@@ -46,7 +46,7 @@ pub enum CommandReply {
     Diff {
         /// Title of the page.
         title: String,
-        /// The diff.
+        /// Unified diff to show.
         diff: String,
     },
     /// A list; the entry that is chosen is sent as a prompt.
@@ -58,7 +58,7 @@ pub enum CommandReply {
     },
     /// A request to the conversation, and the text that tells that it was granted.
     Request {
-        /// The request.
+        /// Request to the conversation, such as a change of the model.
         request: Box<Request>,
         /// Text for the person.
         done: String,

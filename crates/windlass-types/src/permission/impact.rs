@@ -25,7 +25,7 @@ pub enum CallEffect {
 }
 
 impl CallEffect {
-    /// All kinds.
+    /// All effects, in the order in which hosts show them.
     pub const ALL: [Self; 6] = [Self::Reads, Self::Writes, Self::Removes, Self::Runs, Self::Network, Self::Elevates];
 
     /// Returns the name for hosts, such as `removes`.
@@ -105,7 +105,7 @@ impl CallImpact {
         Self { summary: summary.into(), risk, effects: BTreeSet::new(), paths: Vec::new(), hosts: Vec::new() }
     }
 
-    /// Adds effects.
+    /// Adds effects to those that are known.
     #[must_use]
     pub fn with_effects(mut self, effects: impl IntoIterator<Item = CallEffect>) -> Self {
         self.effects.extend(effects);

@@ -4,7 +4,7 @@ use super::{OptionChange, Options};
 use std::sync::Arc;
 use windlass_runtime::Diagnostics;
 
-/// What the host sees of a run, and what an editor contributes to it. Values that are not set stay as they are.
+/// Options of the events that a host gets, and of what an editor contributes. Values that are not set stay as they are.
 ///
 /// ```
 /// use windlass::options::HostOptions;

@@ -37,6 +37,7 @@ fn the_newer_one_is_preferred() {
     let mut env = vec![("SystemRoot".into(), folder.path().into()), ("PATH".into(), folder.path().into())];
     assert_eq!(find(&env), None);
     std::fs::write(&old, "").unwrap();
+    std::fs::set_permissions(&old, std::fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(find(&env), Some(old));
     // The name has an extension on Windows alone.
     let new = folder.path().join("pwsh");

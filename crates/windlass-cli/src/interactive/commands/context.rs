@@ -1,4 +1,4 @@
-//! What the commands are carried out with.
+//! State of the conversation that slash commands use.
 
 use crate::args::RunArgs;
 use std::path::PathBuf;

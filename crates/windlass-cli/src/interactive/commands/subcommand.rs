@@ -7,7 +7,7 @@ use windlass_terminal::app::CommandReply;
 pub(super) async fn view(context: &CommandContext, name: &str, argument: &str) -> anyhow::Result<CommandReply> {
     let words = std::iter::once(name).chain(argument.split_whitespace()).map(str::to_owned);
     let words: Vec<String> = words.collect();
-    // Those that ask have the terminal.
+    // Subcommands that ask questions get the terminal.
     if name != "doctor" {
         return Ok(CommandReply::Attended(words));
     }

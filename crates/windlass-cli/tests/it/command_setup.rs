@@ -1,4 +1,4 @@
-//! What is around the command: completions, manual pages, misspelt commands, what stays when it is removed.
+//! Setup of the command: completions, manual pages, misspelt commands, what stays when it is removed.
 
 use crate::place::{Place, text, write};
 use serde_json::Value;
