@@ -25,9 +25,6 @@ pub enum CallEffect {
 }
 
 impl CallEffect {
-    /// All effects, in the order in which hosts show them.
-    pub const ALL: [Self; 6] = [Self::Reads, Self::Writes, Self::Removes, Self::Runs, Self::Network, Self::Elevates];
-
     /// Returns the name for hosts, such as `removes`.
     pub fn as_str(self) -> &'static str {
         match self {
