@@ -177,10 +177,10 @@ impl Subscriber for DebugLog {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        let mut fields = Fields::default();
+        let mut fields = EventText::default();
         event.record(&mut fields);
         let (time, about) = (self.clock.now(), event.metadata());
-        let Fields { message, others } = fields;
+        let EventText { message, others } = fields;
         self.line(&format!("{time} {} {}: {message}{others}", about.level(), about.target()));
     }
 
@@ -191,12 +191,12 @@ impl Subscriber for DebugLog {
 
 /// The fields of an event as text.
 #[derive(Default)]
-struct Fields {
+struct EventText {
     message: String,
     others: String,
 }
 
-impl Visit for Fields {
+impl Visit for EventText {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         // Writing to a string cannot fail.
         let _ = match field.name() {

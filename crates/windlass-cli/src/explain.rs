@@ -81,7 +81,7 @@ impl<'a> From<&'a Decision> for Verdict<'a> {
 }
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct ExplainedCall<'a> {
     id: Option<&'a JsonText>,
     #[serde(flatten)]
     verdict: Verdict<'a>,
@@ -105,7 +105,8 @@ pub(crate) async fn explain() -> anyhow::Result<i32> {
         match judged {
             Ok(Judged { decision, detail, mut warnings }) => {
                 warnings.extend(line.warnings.iter().cloned());
-                let answer = Answer { id: line.id.as_ref(), verdict: Verdict::from(&decision), detail, warnings };
+                let answer =
+                    ExplainedCall { id: line.id.as_ref(), verdict: Verdict::from(&decision), detail, warnings };
                 jsonl::write(&mut out, &answer)?;
             }
             Err(error) => {
@@ -181,13 +182,13 @@ async fn answer(question: &Question, tools: &ToolSet, workspace: &Arc<dyn Worksp
 /// Returns the sandbox of the settings, if there is one, and whether a Bash line would run in it.
 fn sandbox(question: &Question, settings: Option<&LoadedProject>) -> Option<AuditedSandbox> {
     #[derive(Deserialize)]
-    struct Line {
+    struct CommandInput {
         command: String,
         #[serde(default, rename = "dangerouslyDisableSandbox")]
         leaves: bool,
     }
     let sandbox = settings?.sandbox().filter(|_| question.tool == "Bash")?;
-    let Line { command, leaves } = question.input.to().ok()?;
+    let CommandInput { command, leaves } = question.input.to().ok()?;
     Some(AuditedSandbox::new(
         "wanted by settings; its level is proved when a session opens",
         sandbox.confines(&command, leaves),

@@ -17,9 +17,9 @@ const CLEAN_UP: Duration = Duration::from_secs(3);
 
 /// Listens for signals on a thread of its own, so that they are handled while other threads wait.
 #[derive(Clone)]
-pub(crate) struct Signals(Arc<Shared>);
+pub(crate) struct Signals(Arc<SignalState>);
 
-struct Shared {
+struct SignalState {
     session: Mutex<Option<SessionHandle>>,
     output: Writer,
     /// `true` while there is work that can be told to end.
@@ -36,7 +36,7 @@ impl Signals {
     /// # Errors
     /// The system refuses to report signals, or the thread for them: a signal would leave behind what the run has started.
     pub(crate) fn listen(output: Writer) -> io::Result<Self> {
-        let signals = Self(Arc::new(Shared {
+        let signals = Self(Arc::new(SignalState {
             session: Mutex::default(),
             output,
             stops: AtomicBool::new(false),

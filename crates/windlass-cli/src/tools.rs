@@ -59,14 +59,14 @@ pub(crate) fn list(terminal: Terminal) -> anyhow::Result<i32> {
 }
 
 #[derive(Deserialize)]
-struct Call {
+struct ToolCallRequest {
     tool: String,
     #[serde(default = "JsonText::empty_object")]
     input: JsonText,
 }
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct ToolCallLine<'a> {
     id: Option<&'a JsonText>,
     decision: Verdict<'a>,
     is_error: bool,
@@ -86,7 +86,7 @@ pub(crate) async fn call(args: ToolsCallArgs) -> anyhow::Result<i32> {
         (Some(name), Some(input)) => {
             let input =
                 JsonText::parse(input.as_str()).map_err(|error| Usage(format!("the input is not JSON: {error}")))?;
-            Some(Call { tool: name.clone(), input })
+            Some(ToolCallRequest { tool: name.clone(), input })
         }
         _ => None,
     };
@@ -97,7 +97,7 @@ pub(crate) async fn call(args: ToolsCallArgs) -> anyhow::Result<i32> {
         }
         None => {
             let mut refused = false;
-            for line in jsonl::lines::<Call>(stdin().lock(), &["id", "tool", "input"]) {
+            for line in jsonl::lines::<ToolCallRequest>(stdin().lock(), &["id", "tool", "input"]) {
                 let line = line?;
                 let failed = answer(&mut bench, &line, &mut out).await?;
                 refused |= failed && line.value.is_err();
@@ -110,7 +110,7 @@ pub(crate) async fn call(args: ToolsCallArgs) -> anyhow::Result<i32> {
 }
 
 /// Answers a line. Returns `true` if it could not be used or its call failed.
-async fn answer(bench: &mut Bench, line: &Line<Call>, out: &mut impl Write) -> anyhow::Result<bool> {
+async fn answer(bench: &mut Bench, line: &Line<ToolCallRequest>, out: &mut impl Write) -> anyhow::Result<bool> {
     let call = match &line.value {
         Ok(call) => call,
         Err(error) => {
@@ -127,7 +127,7 @@ async fn answer(bench: &mut Bench, line: &Line<Call>, out: &mut impl Write) -> a
             &text
         }
     };
-    let answer = Answer {
+    let answer = ToolCallLine {
         id: line.id.as_ref(),
         decision: Verdict::from(&decision),
         is_error: finished.result.is_error,
@@ -274,7 +274,7 @@ impl Bench {
     }
 
     /// Makes one call and waits for its end.
-    async fn call(&mut self, call: &Call) -> anyhow::Result<(Decision, ToolFinished)> {
+    async fn call(&mut self, call: &ToolCallRequest) -> anyhow::Result<(Decision, ToolFinished)> {
         let next = (call.tool.clone(), call.input.as_str().to_owned());
         *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(next);
         self.session.handle.prompt(Prompt::new(vec![ContentBlock::text("Make the call.")]))?;

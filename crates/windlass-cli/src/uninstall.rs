@@ -19,7 +19,7 @@ pub(crate) struct UninstallArgs {
 
 /// A place that stays, and the command that removes it.
 #[derive(Debug, Serialize)]
-struct Place {
+struct KeptPlace {
     path: PathBuf,
     content: &'static str,
     bytes: u64,
@@ -64,12 +64,12 @@ pub(crate) fn uninstall(args: &UninstallArgs) -> anyhow::Result<i32> {
     Ok(0)
 }
 
-fn place(path: PathBuf, content: &'static str, remove: String) -> Place {
+fn place(path: PathBuf, content: &'static str, remove: String) -> KeptPlace {
     let bytes = FolderSize::of(&path).bytes;
-    Place { path, content, bytes, remove }
+    KeptPlace { path, content, bytes, remove }
 }
 
-fn removed_by_rm(path: PathBuf, content: &'static str) -> Place {
+fn removed_by_rm(path: PathBuf, content: &'static str) -> KeptPlace {
     let remove = format!("rm -r {}", quoted(&path));
     place(path, content, remove)
 }

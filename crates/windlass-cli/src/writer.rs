@@ -34,9 +34,9 @@ pub(crate) enum Target {
 
 /// Standard output and standard error. Clones share the queue.
 #[derive(Clone)]
-pub(crate) struct Writer(Arc<Shared>);
+pub(crate) struct Writer(Arc<WriterShared>);
 
-struct Shared {
+struct WriterShared {
     state: Mutex<WriterState>,
     /// Notified when there are bytes to write.
     work: Condvar,
@@ -97,7 +97,7 @@ impl Writer {
     fn over(out: impl Write + Send + 'static, err: impl Write + Send + 'static) -> Self {
         let streams = Some(Streams { out: Box::new(out), err: Box::new(err) });
         let state = Mutex::new(WriterState { waiting: VecDeque::new(), streams, failure: None });
-        Self(Arc::new(Shared { state, work: Condvar::new(), progress: watch::Sender::default() }))
+        Self(Arc::new(WriterShared { state, work: Condvar::new(), progress: watch::Sender::default() }))
     }
 
     /// Returns one of the streams. Bytes written to it are queued at once, whether there is room or not.
@@ -187,7 +187,7 @@ impl Writer {
     }
 }
 
-impl Shared {
+impl WriterShared {
     fn lock(&self) -> MutexGuard<'_, WriterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

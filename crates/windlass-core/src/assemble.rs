@@ -57,7 +57,7 @@ struct Unfinished {
     content: Vec<ContentBlock>,
     /// Ids of the message's tool calls.
     calls: HashSet<ToolUseId>,
-    open: Option<Open>,
+    open: Option<UnfinishedBlock>,
     /// Reason why the input of the last finished block is unusable, if it is.
     malformed: Option<String>,
     stop_reason: Option<StopReason>,
@@ -66,7 +66,7 @@ struct Unfinished {
 
 /// An unfinished block.
 #[derive(Debug)]
-struct Open {
+struct UnfinishedBlock {
     block: ContentBlock,
     /// `true` if the block came in one piece.
     whole: bool,
@@ -232,7 +232,7 @@ impl Unfinished {
         };
         self.take(block_len(&block))?;
         self.check(&block)?;
-        self.open = Some(Open { block, whole: matches!(start, BlockStart::Whole(_)), input: String::new() });
+        self.open = Some(UnfinishedBlock { block, whole: matches!(start, BlockStart::Whole(_)), input: String::new() });
         let first = match start {
             BlockStart::Text(text) if !text.is_empty() => Delta::Text(text.clone()),
             BlockStart::Thinking { thinking, .. } if !thinking.is_empty() => Delta::Thinking(thinking.clone()),
@@ -267,7 +267,9 @@ impl Unfinished {
             return Err(AssembleError::NotOpen { index });
         }
         self.take(text_of(delta).len())?;
-        let Some(Open { block, whole, input }) = &mut self.open else { return Err(AssembleError::NotOpen { index }) };
+        let Some(UnfinishedBlock { block, whole, input }) = &mut self.open else {
+            return Err(AssembleError::NotOpen { index });
+        };
         let (grows, piece, shown): (_, _, Option<Shown>) = match (block, delta) {
             // Tools that the provider runs stream their input too.
             (ContentBlock::Unknown(_), StreamDelta::ToolInput(piece)) => (input, piece, None),
@@ -291,7 +293,7 @@ impl Unfinished {
 
     fn finish_block(&mut self, index: usize) -> Result<Step<'_>, AssembleError> {
         let open = self.open.take().filter(|_| index == self.content.len());
-        let Open { block, input, .. } = open.ok_or(AssembleError::NotOpen { index })?;
+        let UnfinishedBlock { block, input, .. } = open.ok_or(AssembleError::NotOpen { index })?;
         self.malformed = None;
         self.content.push(match block {
             ContentBlock::ToolUse(mut call) => {

@@ -16,7 +16,7 @@ pub(crate) struct Outbox {
     session_id: SessionId,
     effects: VecDeque<(EffectId, Effect)>,
     pending: Pending,
-    events: VecDeque<Waiting>,
+    events: VecDeque<QueuedEvent>,
     /// Last output, which leaves after all events.
     last: Option<Output>,
     /// `true` when the last output was queued.
@@ -43,7 +43,7 @@ const MOST_NOTICES: usize = 200;
 
 /// A queued event. Boxed from the beginning: events are large, and moved often.
 #[derive(Debug)]
-struct Waiting {
+struct QueuedEvent {
     after: Option<EffectId>,
     event: Box<Event>,
 }
@@ -142,7 +142,7 @@ impl Outbox {
         let mut event = self.boxed(run, turn, kind);
         let waiting = self.events.iter_mut().rev().map(|waiting| (true, &mut waiting.event.kind));
         if !coalesce(waiting, &mut event.kind) {
-            self.events.push_back(Waiting { after, event });
+            self.events.push_back(QueuedEvent { after, event });
         }
     }
 
@@ -156,10 +156,10 @@ impl Outbox {
     /// Queues an event ahead of all others. It belongs to the run of the first queued event, else to the given one;
     /// without either it is dropped.
     fn at_once(&mut self, run: Option<(RunId, u32)>, kind: EventKind) {
-        let first = self.events.front().map(|Waiting { event, .. }| (event.run_id.clone(), event.turn));
+        let first = self.events.front().map(|QueuedEvent { event, .. }| (event.run_id.clone(), event.turn));
         if let Some((run, turn)) = first.or(run) {
             let event = self.boxed(run, turn, kind);
-            self.events.push_front(Waiting { after: None, event });
+            self.events.push_front(QueuedEvent { after: None, event });
         }
     }
 
@@ -208,7 +208,7 @@ impl Outbox {
     pub(crate) fn forget_unacknowledged(&mut self, refusal: &str) {
         let durable = self.durable;
         let mut refused = false;
-        self.events.retain_mut(|Waiting { after, event }| {
+        self.events.retain_mut(|QueuedEvent { after, event }| {
             refused |= *after > durable;
             if refused && let EventKind::RunFinished(result) = &mut event.kind {
                 result.outcome = Outcome::Failed(RunFailure::new(RunFailureKind::Store, refusal));
@@ -226,7 +226,7 @@ impl Outbox {
             return Some(Output::Effect(id, effect));
         }
         if self.events.front().is_some_and(|event| event.after <= self.durable)
-            && let Some(Waiting { mut event, .. }) = self.events.pop_front()
+            && let Some(QueuedEvent { mut event, .. }) = self.events.pop_front()
         {
             event.seq = self.next_seq;
             self.next_seq += 1;

@@ -50,7 +50,7 @@ impl Kind {
 }
 
 /// An answer to an effect.
-struct Answer {
+struct EffectAnswer {
     effect: EffectId,
     kind: Kind,
     name: &'static str,
@@ -58,7 +58,7 @@ struct Answer {
     is_last: bool,
 }
 
-impl Answer {
+impl EffectAnswer {
     fn of(input: &Input) -> Option<Self> {
         let (effect, kind, name, is_last) = match input {
             Input::Model(effect, item) => {
@@ -108,7 +108,9 @@ impl Pending {
 
     /// Returns `true` if an input is to be processed. An answer to a cancelled or already answered effect is not.
     pub(crate) fn admit(&mut self, input: &Input) -> Result<bool, UnfitInput> {
-        let Some(Answer { effect, kind, name: answer, is_last }) = Answer::of(input) else { return Ok(true) };
+        let Some(EffectAnswer { effect, kind, name: answer, is_last }) = EffectAnswer::of(input) else {
+            return Ok(true);
+        };
         match self.open.get(&effect) {
             Some(expected) if *expected != kind => Err(UnfitInput::WrongKind { effect, answer, expected: expected.0 }),
             Some(_) => {
@@ -125,10 +127,10 @@ impl Pending {
 
 /// Returns the effect that an input answers, if any.
 pub(crate) fn answered_effect(input: &Input) -> Option<EffectId> {
-    Answer::of(input).map(|answer| answer.effect)
+    EffectAnswer::of(input).map(|answer| answer.effect)
 }
 
 /// Returns the error for an answer to an open effect that no part of the machine waits for.
 pub(crate) fn not_awaited(effect: EffectId, input: &Input) -> UnfitInput {
-    UnfitInput::NotAwaited { effect, answer: Answer::of(input).map_or("an order", |answer| answer.name) }
+    UnfitInput::NotAwaited { effect, answer: EffectAnswer::of(input).map_or("an order", |answer| answer.name) }
 }

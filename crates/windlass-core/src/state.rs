@@ -39,7 +39,7 @@ pub struct SessionState {
     /// this conversation.
     counted_tokens: u64,
     at_boundary: bool,
-    known: Known,
+    known: ModelKnowledge,
     media: MediaTally,
 }
 
@@ -64,7 +64,7 @@ struct Tools {
 
 /// Facts that the model knows from the conversation.
 #[derive(Debug, Default)]
-struct Known {
+struct ModelKnowledge {
     environment: Option<EnvironmentContext>,
     /// Instructions of tool servers in the conversation.
     instructions: KnownInstructions,
@@ -90,7 +90,7 @@ impl SessionState {
             context_tokens: 0,
             counted_tokens: 0,
             at_boundary: false,
-            known: Known::default(),
+            known: ModelKnowledge::default(),
             media: MediaTally::default(),
         }
     }

@@ -97,7 +97,7 @@ impl ConfiguredHook {
 #[must_use]
 pub fn configured_hooks(hooks: Vec<ConfiguredHook>, ports: HookPorts) -> Vec<Arc<dyn Hook>> {
     let names: Vec<String> = hooks.iter().map(|hook| hook.definition.to_string()).collect();
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(HookState {
         late: Arc::new(Late::default()),
         hooks,
         ports,
@@ -119,7 +119,7 @@ pub fn configured_hooks(hooks: Vec<ConfiguredHook>, ports: HookPorts) -> Vec<Arc
 }
 
 /// State shared by the configured hooks of a session.
-struct Shared {
+struct HookState {
     hooks: Vec<ConfiguredHook>,
     ports: HookPorts,
     late: Arc<Late>,
@@ -128,13 +128,13 @@ struct Shared {
     cancel: Cancel,
 }
 
-impl Drop for Shared {
+impl Drop for HookState {
     fn drop(&mut self) {
         self.cancel.cancel();
     }
 }
 
-impl Shared {
+impl HookState {
     /// Returns `true` if the hook at an index applies to an event.
     fn is_about(&self, at: usize, cx: &HookContext, call: &HookCall) -> bool {
         let Some(hook) = self.hooks.get(at) else { return false };
@@ -152,7 +152,7 @@ impl Shared {
 
 /// One configured hook.
 struct Configured {
-    shared: Arc<Shared>,
+    shared: Arc<HookState>,
     at: usize,
     name: String,
 }

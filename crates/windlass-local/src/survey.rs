@@ -78,7 +78,7 @@ struct Seen {
 
 /// Result of a survey.
 #[derive(Default)]
-struct Tree {
+struct SurveyedTree {
     folders: HashMap<PathBuf, Arc<FolderSurvey>>,
     /// Folders with files that have several names.
     linked: HashSet<PathBuf>,
@@ -93,7 +93,7 @@ struct Survey<'a> {
     wanted: Wanted<'a>,
     watch: Option<&'a Watch>,
     /// Part of the tree that is known already and not surveyed again.
-    kept: Tree,
+    kept: SurveyedTree,
     entries: AtomicUsize,
     queue: Mutex<Queue>,
     changed: Condvar,
@@ -134,8 +134,8 @@ fn survey_worth(wanted: Wanted<'_>, worth: usize) -> io::Result<TreeSurvey> {
         _ => None,
     };
     let is_whole = plan.is_none();
-    let (kept, ahead) =
-        plan.unwrap_or_else(|| (Tree::default(), vec![Ahead { folder: root.to_owned(), rules: above.clone() }]));
+    let (kept, ahead) = plan
+        .unwrap_or_else(|| (SurveyedTree::default(), vec![Ahead { folder: root.to_owned(), rules: above.clone() }]));
     let is_short = !is_whole && ahead.len() <= FEW;
     let queue = Mutex::new(Queue { ahead, ..Queue::default() });
     let (entries, changed) = (AtomicUsize::new(0), Condvar::new());
@@ -160,7 +160,7 @@ fn survey_worth(wanted: Wanted<'_>, worth: usize) -> io::Result<TreeSurvey> {
     })
 }
 
-impl Tree {
+impl SurveyedTree {
     fn entries(&self) -> usize {
         self.folders.values().map(|folder| folder.entries.len()).sum()
     }
@@ -280,7 +280,7 @@ impl Survey<'_> {
         let rules = ruled.as_ref().map_or(rules, |ruled| &ruled.rules);
         let digest = rules.digest();
         let known = self.wanted.before.and_then(|before| before.folders.get(folder));
-        let mut found = Found::beside(known.map_or(&[], |known| &known.entries));
+        let mut found = FolderEntries::beside(known.map_or(&[], |known| &known.entries));
         let has_judged = known.is_some_and(|known| known.rules == digest);
         let (mut below, mut has_linked) = (Vec::new(), false);
         for (name, entry) in names.iter() {
@@ -314,14 +314,14 @@ impl Survey<'_> {
 
 /// Entries of a folder under survey. An unchanged folder lists them in the same order: they are copied only from the
 /// first difference on.
-struct Found<'a> {
+struct FolderEntries<'a> {
     known: &'a [(OsString, Surveyed)],
     /// Number of identical entries at the beginning.
     same: usize,
     entries: Option<Vec<(OsString, Surveyed)>>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> FolderEntries<'a> {
     fn beside(known: &'a [(OsString, Surveyed)]) -> Self {
         Self { known, same: 0, entries: None }
     }

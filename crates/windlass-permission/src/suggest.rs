@@ -42,12 +42,12 @@ enum Breadth {
 }
 
 /// Rules that fill one gap.
-struct Step {
+struct SuggestedRules {
     rules: Vec<RuleValue>,
     destination: UpdateDestination,
 }
 
-impl Step {
+impl SuggestedRules {
     fn update(&self) -> PermissionUpdate {
         let (rules, destination) = (self.rules.clone(), self.destination);
         PermissionUpdate::AddRules { rules, behavior: Behavior::Allow, destination }
@@ -68,7 +68,7 @@ fn by_mode(policy: &Policy, call: &Call<'_>) -> Option<PermissionUpdate> {
 /// Returns one change with a rule for each gap of the call. Kept as short as the rule that is kept the shortest.
 fn by_rules(policy: &Policy, call: &Call<'_>, gap: &Gap, breadth: Breadth) -> Option<PermissionUpdate> {
     let mut tried = policy.clone();
-    let mut all = Step { rules: Vec::new(), destination: UpdateDestination::LocalSettings };
+    let mut all = SuggestedRules { rules: Vec::new(), destination: UpdateDestination::LocalSettings };
     let mut gap = gap.clone();
     for _ in 0..MAX_GAPS {
         let (step, with) = steps(&tried, call, &gap, breadth).into_iter().find_map(|step| {
@@ -91,7 +91,7 @@ fn by_rules(policy: &Policy, call: &Call<'_>, gap: &Gap, breadth: Breadth) -> Op
 }
 
 /// Ways to fill a gap, the preferred one first.
-fn steps(policy: &Policy, call: &Call<'_>, gap: &Gap, breadth: Breadth) -> Vec<Step> {
+fn steps(policy: &Policy, call: &Call<'_>, gap: &Gap, breadth: Breadth) -> Vec<SuggestedRules> {
     match gap {
         Gap::NotUnderstood(_) | Gap::Unclear(_) => Vec::new(),
         Gap::ReadOutside(path) => path_rules(policy, call, "Read", path, breadth),
@@ -105,10 +105,12 @@ fn steps(policy: &Policy, call: &Call<'_>, gap: &Gap, breadth: Breadth) -> Vec<S
 }
 
 /// Returns rules of a session for a path: the file itself, or the directory and all below it.
-fn path_rules(policy: &Policy, call: &Call<'_>, scope: &str, path: &Path, breadth: Breadth) -> Vec<Step> {
+fn path_rules(policy: &Policy, call: &Call<'_>, scope: &str, path: &Path, breadth: Breadth) -> Vec<SuggestedRules> {
     let text = |path: &Path| Some(format!("/{}", escape(&PathStyle::OWN.rule_text(path)?)));
-    let step =
-        |content: String| Step { rules: vec![RuleValue::new(scope, content)], destination: UpdateDestination::Session };
+    let step = |content: String| SuggestedRules {
+        rules: vec![RuleValue::new(scope, content)],
+        destination: UpdateDestination::Session,
+    };
     let tree = |directory: &Path| {
         let named = breadth::may_be_offered(directory, &policy.workspace).then(|| text(directory)).flatten();
         named.map(|text| step(format!("{text}/**")))
@@ -134,7 +136,7 @@ fn is_file(call: &Call<'_>, path: &Path) -> bool {
 }
 
 /// Returns a rule for each file of the workspace that the call writes and for which no rule of a command is enough.
-fn written_files(policy: &Policy, call: &Call<'_>) -> Option<Step> {
+fn written_files(policy: &Policy, call: &Call<'_>) -> Option<SuggestedRules> {
     let of_parts = call.parts.iter().flatten().flat_map(|(_, touches)| touches).filter(|touch| touch.usage.redirect);
     let of_call = call.touches.iter().filter(|_| call.facts.command.is_none());
     let files = of_parts.chain(of_call).filter(|touch| touch.usage.write).map(Touch::requested_path);
@@ -146,16 +148,16 @@ fn written_files(policy: &Policy, call: &Call<'_>) -> Option<Step> {
         .flat_map(|step| step.rules)
         .collect();
     let enough = !rules.is_empty() && rules.len() == files.len() && rules.len() <= MAX_GAPS;
-    enough.then_some(Step { rules, destination: UpdateDestination::Session })
+    enough.then_some(SuggestedRules { rules, destination: UpdateDestination::Session })
 }
 
 /// Returns a rule for each command of the line that changes files and is not covered yet.
-fn changes(policy: &Policy, call: &Call<'_>) -> Option<Step> {
+fn changes(policy: &Policy, call: &Call<'_>) -> Option<SuggestedRules> {
     rules_for(policy, call, |part| part.class.effect == Effect::FileChange)
 }
 
 /// Returns one rule for each of these commands that no rule covers yet; `None` if one of them has none.
-fn rules_for(policy: &Policy, call: &Call<'_>, is_meant: impl Fn(&Part<'_>) -> bool) -> Option<Step> {
+fn rules_for(policy: &Policy, call: &Call<'_>, is_meant: impl Fn(&Part<'_>) -> bool) -> Option<SuggestedRules> {
     let covered = |part: &Part<'_>| {
         policy.grants().allow.iter().any(|rule| match &rule.test {
             Test::Command(pattern) => rule.tool.matches("Bash") && pattern.matches_allow(part.command),
@@ -170,10 +172,10 @@ fn rules_for(policy: &Policy, call: &Call<'_>, is_meant: impl Fn(&Part<'_>) -> b
         }
     }
     let destination = UpdateDestination::LocalSettings;
-    (!rules.is_empty() && rules.len() <= MAX_GAPS).then_some(Step { rules, destination })
+    (!rules.is_empty() && rules.len() <= MAX_GAPS).then_some(SuggestedRules { rules, destination })
 }
 
-fn tool_rule(policy: &Policy, call: &Call<'_>) -> Option<Step> {
+fn tool_rule(policy: &Policy, call: &Call<'_>) -> Option<SuggestedRules> {
     let rule = match (&call.facts.command, call.tool) {
         (Some(_), _) => {
             let needs_rule = |part: &Part<'_>| matches!(part.class.effect, Effect::Unknown | Effect::Network);
@@ -187,5 +189,5 @@ fn tool_rule(policy: &Policy, call: &Call<'_>) -> Option<Step> {
         (None, "Bash" | "PowerShell") => return None,
         (None, tool) => RuleValue::tool(tool),
     };
-    Some(Step { rules: vec![rule], destination: UpdateDestination::LocalSettings })
+    Some(SuggestedRules { rules: vec![rule], destination: UpdateDestination::LocalSettings })
 }

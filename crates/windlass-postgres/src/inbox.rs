@@ -143,7 +143,7 @@ pub struct Sent {
 }
 
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
-struct Body {
+struct InboxText {
     #[serde(default)]
     text: String,
 }
@@ -177,7 +177,7 @@ impl PgStore {
     ) -> Result<Sent, StoreError> {
         let key = &*self.stored_key(key);
         let Place { project, session, .. } = Place::of(key);
-        let (kind, body) = (message.kind.code(), Body { text: message.text.clone() });
+        let (kind, body) = (message.kind.code(), InboxText { text: message.text.clone() });
         let tenant = self.inner.database.tenant();
         let arguments: Arguments<'_> = &[&tenant, &project, &session, &idempotency_key, &kind, &Json(body)];
         let rows = self.inner.database.repeat(SEND, arguments).await?;
@@ -207,7 +207,7 @@ impl PgStore {
         let mut pending = Vec::new();
         for row in rows {
             let Some(kind) = InboxKind::of(row.try_get(1).map_err(odd)?) else { continue };
-            let Json(Body { text }) = row.try_get(2).map_err(odd)?;
+            let Json(InboxText { text }) = row.try_get(2).map_err(odd)?;
             let (number, entry): (i64, String) = (row.try_get(0).map_err(odd)?, row.try_get(3).map_err(odd)?);
             let (number, entry) = (position(number), EntryId::from(entry));
             pending.push(InboxRow { number, message: InboxMessage { kind, text }, entry });

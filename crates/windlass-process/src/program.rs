@@ -60,7 +60,7 @@ impl Program {
             .stdin(ChildStream::Pipe)
             .stdout(ChildStream::Pipe)
             .stderr(ChildStream::Pipe);
-        let mut tree = Tree { child: Child::start(command)?, watched: None, is_killed: false };
+        let mut tree = ChildTree { child: Child::start(command)?, watched: None, is_killed: false };
         if let (Some(watch), Some((_, mark))) = (watch, &mark) {
             tree.watched = Some(watch.watch(tree.child.id(), mark));
         }
@@ -113,13 +113,13 @@ impl Drop for AbortOnDrop {
 }
 
 /// A child and all its descendants. Killed on drop.
-struct Tree {
+struct ChildTree {
     child: Child,
     watched: Option<Arc<dyn WatchedProgram>>,
     is_killed: bool,
 }
 
-impl Tree {
+impl ChildTree {
     fn kill_group(&mut self) {
         // Not twice: once no process is left, its number may belong to another tree.
         if !std::mem::replace(&mut self.is_killed, true) {
@@ -165,7 +165,7 @@ impl Tree {
     }
 }
 
-impl Drop for Tree {
+impl Drop for ChildTree {
     fn drop(&mut self) {
         self.kill_group();
         if let Some(watched) = &self.watched {
@@ -179,7 +179,7 @@ impl Drop for Tree {
 }
 
 /// Waits for the end of a program, or causes it.
-async fn attend(mut tree: Tree, stopped: oneshot::Receiver<()>, words: &LastWords) {
+async fn attend(mut tree: ChildTree, stopped: oneshot::Receiver<()>, words: &LastWords) {
     let exited = tokio::select! {
         status = tree.child.wait() => Some(status),
         // The writer has closed the input; a well-behaved server ends by itself.

@@ -52,7 +52,7 @@ impl Loaded {
 /// # Errors
 /// A file that is there cannot be read, is too big, or is not a settings file.
 pub fn load(places: &Places, request: &SettingsRequest) -> Result<Loaded, SettingsError> {
-    let mut reading = Reading { places, request, loaded: Loaded::default(), last: None, kept: Vec::new() };
+    let mut reading = SettingsLoading { places, request, loaded: Loaded::default(), last: None, kept: Vec::new() };
     reading.all()?;
     Ok(reading.loaded)
 }
@@ -64,7 +64,8 @@ pub(crate) fn load_or_keep(
     request: &SettingsRequest,
     last: &[SettingsFile],
 ) -> (Loaded, Vec<SettingsError>) {
-    let mut reading = Reading { places, request, loaded: Loaded::default(), last: Some(last), kept: Vec::new() };
+    let mut reading =
+        SettingsLoading { places, request, loaded: Loaded::default(), last: Some(last), kept: Vec::new() };
     if let Err(problem) = reading.all() {
         reading.kept.push(problem);
         reading.loaded.files = last.to_vec();
@@ -73,7 +74,7 @@ pub(crate) fn load_or_keep(
 }
 
 /// Settings files on their way.
-struct Reading<'a> {
+struct SettingsLoading<'a> {
     places: &'a Places,
     request: &'a SettingsRequest,
     loaded: Loaded,
@@ -82,7 +83,7 @@ struct Reading<'a> {
     kept: Vec<SettingsError>,
 }
 
-impl Reading<'_> {
+impl SettingsLoading<'_> {
     fn all(&mut self) -> Result<(), SettingsError> {
         let (places, request) = (self.places, self.request);
         let managed = places.managed_files().map_err(|problem| {

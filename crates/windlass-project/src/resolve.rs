@@ -46,7 +46,7 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
     let mut of_project = crate::settings::SkillSettings::default();
     for layer in Layer::STRONGEST_FIRST {
         for file in files.iter().filter(|file| file.layer == layer) {
-            let mut reading = Reading { file, resolved: &mut resolved, narrower: &mut narrower };
+            let mut reading = SettingsResolution { file, resolved: &mut resolved, narrower: &mut narrower };
             reading.rules()?;
             reading.mode()?;
             reading.directories();
@@ -91,14 +91,14 @@ impl Resolved {
 }
 
 /// One file on its way into the result.
-struct Reading<'a> {
+struct SettingsResolution<'a> {
     file: &'a SettingsFile,
     resolved: &'a mut Resolved,
     /// Modes of files that may only narrow, the strongest first.
     narrower: &'a mut Vec<Setting<PermissionMode>>,
 }
 
-impl Reading<'_> {
+impl SettingsResolution<'_> {
     fn note(&mut self, text: impl Into<String>) {
         self.resolved.notes.push(Note::new(&self.file.origin, text));
     }

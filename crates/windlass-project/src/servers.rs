@@ -75,7 +75,7 @@ impl ServerFiles {
     pub fn servers(&self, places: &Places, request: &SettingsRequest, resolved: &Resolved) -> Servers {
         let user = self.of_user(places);
         let (notes, all) = (Notes::default(), Servers::default());
-        let mut reading = Reading { places, request, resolved, files: self, user: &user, notes, all };
+        let mut reading = ServerResolution { places, request, resolved, files: self, user: &user, notes, all };
         reading.add_all(&resolved.servers.provided);
         if request.sources.contains(Layer::Local) {
             reading.add_all(&user.local);
@@ -86,7 +86,7 @@ impl ServerFiles {
         if request.sources.contains(Layer::Project) {
             reading.project();
         }
-        let Reading { mut all, notes, .. } = reading;
+        let ServerResolution { mut all, notes, .. } = reading;
         all.notes = notes.0;
         let Servers { servers, left_out, .. } = &mut all;
         servers.sort_by(|a, b| a.name.cmp(&b.name));
@@ -97,7 +97,7 @@ impl ServerFiles {
 }
 
 /// Servers on their way, the strongest first.
-struct Reading<'a> {
+struct ServerResolution<'a> {
     places: &'a Places,
     request: &'a SettingsRequest,
     resolved: &'a Resolved,
@@ -107,7 +107,7 @@ struct Reading<'a> {
     all: Servers,
 }
 
-impl Reading<'_> {
+impl ServerResolution<'_> {
     fn add_all(&mut self, servers: &[ServerDefinition]) {
         for server in servers {
             self.add(server.clone());

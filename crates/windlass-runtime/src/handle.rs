@@ -432,6 +432,7 @@ impl SessionHandle {
     ///
     /// Cancel safe: the session closes even if nobody waits for it.
     ///
+    /// # Errors
     /// Not everything is durable: the store refused, or did not answer. Or the session has ended by a bug. The event
     /// stream ends with the same error.
     pub async fn close(&self) -> Result<(), SessionError> {

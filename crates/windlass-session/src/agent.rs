@@ -117,11 +117,11 @@ fn get<'a, T: Deserialize<'a>>(fields: &Fields<'a>, name: &str) -> Option<T> {
 /// Returns the time of the first line that has one.
 fn started_at(head: &[u8]) -> Option<Timestamp> {
     #[derive(Deserialize)]
-    struct Line {
+    struct TimestampLine {
         timestamp: Timestamp,
     }
     let lines = head.split(|byte| *byte == b'\n');
-    lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok()).map(|line| line.timestamp).next()
+    lines.filter_map(|line| serde_json::from_slice::<TimestampLine>(line).ok()).map(|line| line.timestamp).next()
 }
 
 fn beginning(text: &str) -> &str {

@@ -79,7 +79,7 @@ impl LogText {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Line<'a> {
+struct DigestLine<'a> {
     #[serde(borrow, default, rename = "type")]
     kind: Option<Cow<'a, str>>,
     #[serde(default)]
@@ -132,7 +132,7 @@ struct Block<'a> {
     text: Option<Cow<'a, str>>,
 }
 
-impl Line<'_> {
+impl DigestLine<'_> {
     /// Returns the cost of all requests, open ones at their reservation.
     fn at_most(&self) -> Option<NanoUsd> {
         let held = self.held.and_then(|held| serde_json::from_str::<BTreeMap<String, f64>>(held.get()).ok());
@@ -156,7 +156,7 @@ impl SessionDigest {
     /// Adds a line, without its line break, and passes its texts to `found`. A line outside the session's conversation
     /// changes nothing.
     pub fn add(&mut self, line: &[u8], mut found: impl FnMut(LogText)) {
-        let Ok(line) = serde_json::from_slice::<Line<'_>>(line) else { return };
+        let Ok(line) = serde_json::from_slice::<DigestLine<'_>>(line) else { return };
         if line.is_sidechain {
             return;
         }

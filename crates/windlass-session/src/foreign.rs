@@ -40,13 +40,13 @@ struct Named<'a> {
 
 pub(crate) fn kind_of(json: &JsonText) -> Kind {
     #[derive(Deserialize)]
-    struct Line<'a> {
+    struct ForeignLine<'a> {
         #[serde(borrow, rename = "type")]
         kind: Cow<'a, str>,
         #[serde(borrow, default)]
         attachment: Option<&'a RawValue>,
     }
-    let Ok(line) = serde_json::from_str::<Line<'_>>(json.as_str()) else { return Kind::Beside };
+    let Ok(line) = serde_json::from_str::<ForeignLine<'_>>(json.as_str()) else { return Kind::Beside };
     match &*line.kind {
         "progress" => Kind::Progress,
         "system" | "assistant" => Kind::Chained,

@@ -58,7 +58,7 @@ pub struct RewindPoint {
 /// Line of the log. Other programs display nothing of it.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Line {
+struct RewoundLine {
     #[serde(rename = "type")]
     kind: String,
     subtype: String,
@@ -90,7 +90,7 @@ pub fn rewind_point(entries: &[Entry], to: &EntryId) -> Result<RewindPoint, Unkn
             Ok(RewindPoint { kept, left, files: None, dropped, is_undo: false })
         }
         Some((EntryKind::Foreign(json), _)) if is_mark(json) => {
-            let line: Option<Line> = serde_json::from_str(json.as_str()).ok();
+            let line: Option<RewoundLine> = serde_json::from_str(json.as_str()).ok();
             let line = line.ok_or_else(|| UnknownEntry { id: to.clone() })?;
             Ok(RewindPoint { kept: line.left, left, files: line.files, dropped: 0, is_undo: true })
         }
@@ -114,7 +114,7 @@ pub async fn rewind_conversation(
 ) -> Result<(RewindPoint, u64), ForkError> {
     let loaded = store.load(key).await?;
     let point = rewind_point(&loaded.entries, to)?;
-    let line = Line {
+    let line = RewoundLine {
         kind: "system".to_owned(),
         subtype: SUBTYPE.to_owned(),
         content: "The conversation was rewound".to_owned(),

@@ -23,7 +23,7 @@ its result was stored. It may have run in part or in full, and it was not run ag
 /// Text for the model about a call without a record of its start in the log. The intent of a call with an effect is
 /// stored before it begins, so this one had not begun, or was read-only.
 pub const INTERRUPTED: &str = "This call was interrupted: the session ended before its result was stored. It changed \
-nothing: it had not begun, or was only reading. Call it again if its result is still needed.";
+nothing: it had not begun, or was only reading. TranscriptCall it again if its result is still needed.";
 
 /// Replacement for the lost beginning of a conversation.
 pub const BEGINNING_LOST: &str = "[The beginning of this conversation could not be read.]";
@@ -54,7 +54,7 @@ pub struct Transcript {
 /// Calls of the last message, which is an assistant message, until each is answered.
 #[derive(Debug, Clone, Default)]
 struct OpenCalls {
-    calls: Vec<Call>,
+    calls: Vec<TranscriptCall>,
     /// Indices of the calls by their given and their own ids.
     by_id: HashMap<ToolUseId, usize>,
     unanswered: usize,
@@ -63,7 +63,7 @@ struct OpenCalls {
 }
 
 #[derive(Debug, Clone)]
-struct Call {
+struct TranscriptCall {
     block: usize,
     started: bool,
     result: Option<ToolResult>,
@@ -162,7 +162,7 @@ impl Transcript {
         if let Some(tail) = &self.tail {
             for (block, call) in tail.content.iter().enumerate().filter_map(|(at, b)| Some((at, b.as_tool_use()?))) {
                 open.by_id.insert(call.id.clone(), open.calls.len());
-                open.calls.push(Call { block, started: false, result: None });
+                open.calls.push(TranscriptCall { block, started: false, result: None });
             }
         }
         open.unanswered = open.calls.len();
@@ -246,7 +246,7 @@ impl Transcript {
     /// Returns the calls that wait for a result, in call order.
     pub fn open_calls(&self) -> impl Iterator<Item = &ToolUse> {
         let blocks = self.tail.as_ref().map_or(&[] as &[ContentBlock], |tail| &tail.content);
-        let calls = self.open.as_ref().map_or(&[] as &[Call], |open| &open.calls);
+        let calls = self.open.as_ref().map_or(&[] as &[TranscriptCall], |open| &open.calls);
         calls
             .iter()
             .filter(|call| call.result.is_none())

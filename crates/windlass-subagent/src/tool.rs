@@ -78,18 +78,18 @@ impl DynTool for AgentTool {
         // Rules judge the type as written, so no other spelling may mean the same type.
         let found = self.agents.definitions.get(input.agent_type());
         let definition = found.cloned().ok_or_else(|| self.unknown(input.agent_type()))?;
-        Ok(Box::new(Call { tool: self, input, definition }))
+        Ok(Box::new(AgentCall { tool: self, input, definition }))
     }
 }
 
 /// A call whose input was read.
-struct Call {
+struct AgentCall {
     tool: Arc<AgentTool>,
     input: AgentInput,
     definition: AgentDefinition,
 }
 
-impl PreparedCall for Call {
+impl PreparedCall for AgentCall {
     fn access(&self) -> Access {
         Access::Agents
     }
@@ -103,7 +103,7 @@ impl PreparedCall for Call {
     }
 }
 
-impl Call {
+impl AgentCall {
     async fn run(&self, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
         let agents = cx.agents()?;
         let (depth, most) = (agents.depth(), self.tool.agents.max_depth);

@@ -27,7 +27,7 @@ struct DiffRow {
 
 /// A part of a unified diff.
 #[derive(Debug)]
-enum Part {
+enum DiffPart {
     /// A file, with its added and removed rows.
     File {
         path: String,
@@ -42,20 +42,20 @@ enum Part {
 #[must_use]
 pub fn diff_rows(diff: &str, layout: &Layout<'_>, most: usize) -> Vec<Line> {
     let parts = parse(diff);
-    let rows = parts.iter().map(|part| if let Part::Hunk(rows) = part { rows.len() } else { 0 }).sum::<usize>();
+    let rows = parts.iter().map(|part| if let DiffPart::Hunk(rows) = part { rows.len() } else { 0 }).sum::<usize>();
     let digits = highest_number(&parts).to_string().len();
     let mut room = most;
     let mut lines = Vec::new();
     let mut is_behind_hunk = false;
     for part in &parts {
         match part {
-            Part::File { path, added, removed } => {
+            DiffPart::File { path, added, removed } => {
                 is_behind_hunk = false;
                 if room > 0 {
                     lines.push(headline(path, *added, *removed, layout));
                 }
             }
-            Part::Hunk(rows) => {
+            DiffPart::Hunk(rows) => {
                 if is_behind_hunk && room > 0 {
                     lines.push(layout.line(format!("{:>digits$}", layout.glyphs.ellipsis), Role::Faint));
                 }
@@ -78,8 +78,8 @@ pub fn diff_rows(diff: &str, layout: &Layout<'_>, most: usize) -> Vec<Line> {
 #[must_use]
 pub fn diff_counts(diff: &str) -> (usize, usize) {
     parse(diff).iter().fold((0, 0), |(added, removed), part| match part {
-        Part::File { .. } => (added, removed),
-        Part::Hunk(rows) => (added + count(rows, Kind::Added), removed + count(rows, Kind::Removed)),
+        DiffPart::File { .. } => (added, removed),
+        DiffPart::Hunk(rows) => (added + count(rows, Kind::Added), removed + count(rows, Kind::Removed)),
     })
 }
 
@@ -87,8 +87,8 @@ fn count(rows: &[DiffRow], kind: Kind) -> usize {
     rows.iter().filter(|row| row.kind == kind).count()
 }
 
-fn highest_number(parts: &[Part]) -> usize {
-    let rows = parts.iter().flat_map(|part| if let Part::Hunk(rows) = part { rows.as_slice() } else { &[] });
+fn highest_number(parts: &[DiffPart]) -> usize {
+    let rows = parts.iter().flat_map(|part| if let DiffPart::Hunk(rows) = part { rows.as_slice() } else { &[] });
     rows.map(|row| row.number).max().unwrap_or(0)
 }
 
@@ -124,7 +124,7 @@ fn row_lines(row: &DiffRow, digits: usize, layout: &Layout<'_>) -> Vec<Line> {
     crate::layout::prefixed(rows, &gutter(row.number.to_string()), &gutter(String::new()))
 }
 
-fn parse(diff: &str) -> Vec<Part> {
+fn parse(diff: &str) -> Vec<DiffPart> {
     let mut parser = Parser::default();
     for line in safe_lines(diff) {
         parser.line(&line);
@@ -134,7 +134,7 @@ fn parse(diff: &str) -> Vec<Part> {
 
 #[derive(Debug, Default)]
 struct Parser {
-    parts: Vec<Part>,
+    parts: Vec<DiffPart>,
     old_path: String,
     /// Lines of the hunk that are still to come, of the old and the new file.
     old_left: usize,
@@ -155,7 +155,7 @@ impl Parser {
             self.old_path = short_path(path).to_owned();
         } else if let Some(path) = line.strip_prefix("+++ ") {
             let path = if path.starts_with("/dev/null") { self.old_path.clone() } else { short_path(path).to_owned() };
-            self.parts.push(Part::File { path, added: 0, removed: 0 });
+            self.parts.push(DiffPart::File { path, added: 0, removed: 0 });
         } else if let Some((old, new)) = hunk_header(line) {
             self.end_hunk();
             (self.old_number, self.old_left) = old;
@@ -194,15 +194,15 @@ impl Parser {
         }
         mark_words(&mut rows);
         let (more, less) = (count(&rows, Kind::Added), count(&rows, Kind::Removed));
-        let file = self.parts.iter_mut().rev().find(|part| matches!(part, Part::File { .. }));
-        if let Some(Part::File { added, removed, .. }) = file {
+        let file = self.parts.iter_mut().rev().find(|part| matches!(part, DiffPart::File { .. }));
+        if let Some(DiffPart::File { added, removed, .. }) = file {
             *added += more;
             *removed += less;
         }
-        self.parts.push(Part::Hunk(rows));
+        self.parts.push(DiffPart::Hunk(rows));
     }
 
-    fn finish(mut self) -> Vec<Part> {
+    fn finish(mut self) -> Vec<DiffPart> {
         self.end_hunk();
         self.parts
     }

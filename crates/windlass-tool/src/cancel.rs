@@ -14,11 +14,11 @@ pub struct Cancel(Arc<Inner>);
 #[derive(Default)]
 struct Inner {
     cancelled: AtomicBool,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<Wakers>,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct Wakers {
     next: u64,
     wakers: Vec<(u64, Waker)>,
     children: Vec<std::sync::Weak<Inner>>,

@@ -45,7 +45,7 @@ impl EditOrder {
             }
         };
         let turn = EditTurn { order: self.clone(), path: path.to_owned(), place: first };
-        Waiting(Some(turn)).await
+        PendingTurn(Some(turn)).await
     }
 
     fn lock(&self) -> MutexGuard<'_, Queues> {
@@ -107,9 +107,9 @@ impl Drop for EditTurn {
 }
 
 /// A turn that has not come yet.
-struct Waiting(Option<EditTurn>);
+struct PendingTurn(Option<EditTurn>);
 
-impl Future for Waiting {
+impl Future for PendingTurn {
     type Output = EditTurn;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<EditTurn> {

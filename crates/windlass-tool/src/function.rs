@@ -175,12 +175,12 @@ impl<F, I> fmt::Debug for ToolFn<F, I> {
     }
 }
 
-struct Call<F, I> {
+struct ToolFnCall<F, I> {
     tool: Arc<ToolFn<F, I>>,
     input: I,
 }
 
-impl<F, I, Fut, O> PreparedCall for Call<F, I>
+impl<F, I, Fut, O> PreparedCall for ToolFnCall<F, I>
 where
     F: Fn(I, ToolCx) -> Fut + Send + Sync + 'static,
     I: Send + Sync + 'static,
@@ -230,7 +230,7 @@ where
 
     fn prepare(self: Arc<Self>, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError> {
         let input = input.to().map_err(|error| ToolError::invalid_input(error.to_string()))?;
-        Ok(Box::new(Call { tool: self, input }))
+        Ok(Box::new(ToolFnCall { tool: self, input }))
     }
 }
 

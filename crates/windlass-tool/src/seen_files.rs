@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 ///
 /// At most 64 files of at most 64 KiB of UTF-8 text each are kept, the latest ones; others are left out.
 #[derive(Debug, Default)]
-pub struct SeenFiles(Mutex<Files>);
+pub struct SeenFiles(Mutex<FileTexts>);
 
 #[derive(Debug, Default)]
-struct Files {
+struct FileTexts {
     /// Texts of the files, each with the count at which it was recorded.
     texts: BTreeMap<PathBuf, (u64, Arc<str>)>,
     /// Text that was last shown of each file that a hook has changed.

@@ -121,7 +121,9 @@ impl Offer {
 
     fn limited(&self, tool: &Arc<dyn DynTool>) -> Arc<dyn DynTool> {
         match tool.annotations().background_field {
-            Some(field) if !self.options.allows_background() => Arc::new(Waiting { tool: Arc::clone(tool), field }),
+            Some(field) if !self.options.allows_background() => {
+                Arc::new(ForegroundTool { tool: Arc::clone(tool), field })
+            }
             _ => Arc::clone(tool),
         }
     }
@@ -145,12 +147,12 @@ pub(crate) fn is_offered(
 }
 
 /// A tool without the field that requests the background, for sessions without background work.
-struct Waiting {
+struct ForegroundTool {
     tool: Arc<dyn DynTool>,
     field: &'static str,
 }
 
-impl DynTool for Waiting {
+impl DynTool for ForegroundTool {
     fn spec(&self) -> ToolSpec {
         let spec = self.tool.spec();
         match without(&spec.input_schema, self.field) {

@@ -87,10 +87,10 @@ fn texts_of(read: &JsonText) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Read {
         #[serde(default)]
-        contents: Vec<Part>,
+        contents: Vec<ResourceText>,
     }
     #[derive(serde::Deserialize)]
-    struct Part {
+    struct ResourceText {
         text: Option<String>,
     }
     let texts: Vec<String> = read.to::<Read>().ok()?.contents.into_iter().filter_map(|part| part.text).collect();

@@ -13,9 +13,9 @@ use windlass_subagent::{AGENT_TOOL_NAME, Subagents};
 /// Changeable tools of an open session. Cheap to clone. See
 /// [`SessionBuilder::open_with_tools`](crate::SessionBuilder::open_with_tools).
 #[derive(Clone)]
-pub struct SessionTools(Arc<Open>);
+pub struct SessionTools(Arc<SessionParts>);
 
-struct Open {
+struct SessionParts {
     offer: Offer,
     /// Weak, so that the task that follows servers does not keep a session open.
     handle: SessionHandle,
@@ -26,7 +26,7 @@ struct Open {
 impl SessionTools {
     pub(crate) fn new(offer: Offer, agents: Option<Subagents>, handle: &SessionHandle) -> Self {
         let reports = ServerReports::new(offer.servers());
-        Self(Arc::new(Open { offer, handle: handle.weak(), agents: Lock::new(agents), reports }))
+        Self(Arc::new(SessionParts { offer, handle: handle.weak(), agents: Lock::new(agents), reports }))
     }
 
     /// The names of tools that the session knows.

@@ -13,13 +13,13 @@ use windlass_tool::{SeenFiles, ToolCx};
 /// A resumed session begins with an empty ledger: files may have changed since an earlier process read them, and the
 /// model must see a file in its present state before it changes it.
 #[derive(Debug, Default)]
-pub struct ReadLedger(Mutex<Known>);
+pub struct ReadLedger(Mutex<LedgerState>);
 
 /// Maximum number of texts kept in full. [`SeenFiles`] has as many, and shares them.
 const MOST_TEXTS: usize = 64;
 
 #[derive(Debug, Default)]
-struct Known {
+struct LedgerState {
     files: HashMap<PathBuf, Seen>,
     /// Files whose texts are kept in full, and perhaps some whose are not any more. The latest come last.
     texts: VecDeque<PathBuf>,
@@ -96,7 +96,7 @@ impl ReadLedger {
         self.lock().files.get(path).cloned()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, LedgerState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -112,7 +112,7 @@ impl Seen {
     }
 }
 
-impl Known {
+impl LedgerState {
     /// Reduces the file whose text was recorded first to its digest.
     fn shorten(&mut self) {
         let Some(path) = self.texts.pop_front().filter(|path| !self.texts.contains(path)) else { return };

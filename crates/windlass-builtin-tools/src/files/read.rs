@@ -103,7 +103,7 @@ impl Tool for Read {
         };
         let sample = read_up_to(&mut *file, cx, SAMPLE).await?;
         let complete = sample.len() < SAMPLE;
-        let mut reading = Reading { cx, path: &path, resolved: &resolved, sample, complete };
+        let mut reading = FileReading { cx, path: &path, resolved: &resolved, sample, complete };
         let content = classify(&reading.sample, complete);
         if matches!(content, Content::Text(_))
             && is_notebook(&path)
@@ -179,7 +179,7 @@ impl ShownText<'_> {
     }
 }
 
-struct Reading<'a> {
+struct FileReading<'a> {
     cx: &'a ToolCx,
     path: &'a Path,
     resolved: &'a Path,
@@ -188,7 +188,7 @@ struct Reading<'a> {
     complete: bool,
 }
 
-impl Reading<'_> {
+impl FileReading<'_> {
     async fn text(
         self,
         file: &mut dyn OpenFile,

@@ -63,7 +63,7 @@ impl Glob {
 /// Result for hosts.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Found {
+struct GlobMatches {
     duration_ms: u64,
     num_files: usize,
     filenames: Vec<String>,
@@ -125,7 +125,7 @@ impl Tool for Glob {
             return Err(ToolError::cancelled());
         }
         let timed_out = outcome.report.interrupted == Some(WalkInterrupt::TimedOut);
-        let found = Found {
+        let found = GlobMatches {
             duration_ms: u64::try_from(cx.clock().now().since(started).as_millis()).unwrap_or(u64::MAX),
             num_files: outcome.paths.len(),
             filenames: outcome.paths.iter().map(|path| place.show(path)).collect(),
@@ -152,7 +152,7 @@ fn parse(input: &GlobInput) -> Result<GlobPattern, ToolError> {
     GlobPattern::parse(&input.pattern).map_err(|error| ToolError::invalid_input(error.to_string()))
 }
 
-fn text(found: &Found, outcome: &GlobOutcome, pattern: &GlobPattern, place: &Place) -> String {
+fn text(found: &GlobMatches, outcome: &GlobOutcome, pattern: &GlobPattern, place: &Place) -> String {
     let mut text = found.filenames.join("\n");
     if found.filenames.is_empty() {
         text.push_str("No files found");

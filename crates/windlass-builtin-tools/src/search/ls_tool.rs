@@ -42,7 +42,7 @@ pub struct Ls;
 /// Result for hosts.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Listed {
+struct LsResult {
     path: String,
     entries: Vec<String>,
     total: usize,
@@ -100,7 +100,7 @@ impl Tool for Ls {
         let entries: Vec<String> = shown.collect();
         let truncated = is_cut || total > entries.len();
         let path = place.requested.to_string_lossy().into_owned();
-        let listed = Listed { path, entries, total, truncated };
+        let listed = LsResult { path, entries, total, truncated };
         ToolOutput::text(text(&listed, is_cut)).with_structured(&listed)
     }
 }
@@ -120,7 +120,7 @@ fn patterns(texts: &[String]) -> Result<GlobSet, ToolError> {
     set.build().map_err(|error| ToolError::invalid_input(format!("ignore: {error}")))
 }
 
-fn text(listed: &Listed, is_cut: bool) -> String {
+fn text(listed: &LsResult, is_cut: bool) -> String {
     if listed.entries.is_empty() {
         return format!("{} is empty, or all that is in it is left out.", listed.path);
     }

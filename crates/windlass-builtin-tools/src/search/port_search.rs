@@ -39,7 +39,7 @@ pub(super) struct PortSearch<'a> {
 
 /// The files below a place.
 #[derive(Default)]
-struct Listed {
+struct PortFiles {
     files: Vec<(PathBuf, EntryKind)>,
     report: WalkReport,
 }
@@ -81,7 +81,7 @@ impl<'a> PortSearch<'a> {
     ) -> Result<GlobOutcome, ToolError> {
         let wants = |path: &Path| path.strip_prefix(&self.place.resolved).is_ok_and(|below| pattern.matches(below));
         let bounds = Bounds { ignored, depth: pattern.max_depth(), enters: &|_| true, wants: &wants };
-        let Listed { files, mut report } = self.walk(&bounds).await?;
+        let PortFiles { files, mut report } = self.walk(&bounds).await?;
         let mut matches = Vec::new();
         for (path, kind) in files {
             if wants(&path)
@@ -123,8 +123,8 @@ impl<'a> PortSearch<'a> {
         };
         let mut search = ContentVisitor::new(&job);
         let is_file = self.place.kind == EntryKind::File;
-        let Listed { files, mut report } = match is_file {
-            true => Listed { files: vec![(root.clone(), EntryKind::File)], report: WalkReport::default() },
+        let PortFiles { files, mut report } = match is_file {
+            true => PortFiles { files: vec![(root.clone(), EntryKind::File)], report: WalkReport::default() },
             false => {
                 let enters = |path: &Path| job.enters(path);
                 self.walk(&Bounds { ignored: false, depth: None, enters: &enters, wants: &|path| job.accepts(path) })
@@ -154,9 +154,9 @@ impl<'a> PortSearch<'a> {
     }
 
     /// Lists a tree, some folders at a time, in the order of their paths within a folder.
-    async fn walk(&self, bounds: &Bounds<'_>) -> Result<Listed, ToolError> {
+    async fn walk(&self, bounds: &Bounds<'_>) -> Result<PortFiles, ToolError> {
         let ignores = IgnoreFiles::default();
-        let mut listed = Listed::default();
+        let mut listed = PortFiles::default();
         let root = self.place.resolved.clone();
         let above = if bounds.ignored { IgnoreRules::default() } else { self.above(&root, &ignores).await };
         let mut ahead = vec![Ahead { folder: root, depth: 0, rules: above }];
@@ -192,7 +192,7 @@ impl<'a> PortSearch<'a> {
         at: &Ahead,
         entries: Vec<DirectoryEntry>,
         bounds: &Bounds<'_>,
-        listed: &mut Listed,
+        listed: &mut PortFiles,
         ahead: &mut Vec<Ahead>,
     ) {
         let depth = at.depth.saturating_add(1);

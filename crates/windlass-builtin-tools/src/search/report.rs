@@ -50,7 +50,7 @@ pub(super) struct Found {
 
 /// Text for the model and data for hosts. `show` displays a path.
 pub(super) fn render(outcome: &GrepOutcome, page: &Page, show: impl Fn(&Path) -> String) -> (String, Found) {
-    let mut body = Body::default();
+    let mut body = FittedLines::default();
     let mut found = Found {
         mode: page.mode,
         total_files: outcome.total_files,
@@ -108,13 +108,13 @@ pub(super) fn render(outcome: &GrepOutcome, page: &Page, show: impl Fn(&Path) ->
 
 /// Lines of a result that fit.
 #[derive(Debug, Default)]
-struct Body {
+struct FittedLines {
     text: String,
     entries: usize,
     full: bool,
 }
 
-impl Body {
+impl FittedLines {
     fn push(&mut self, line: &str) -> bool {
         if self.entries > 0 && self.text.len() + line.len() >= MAX_TEXT {
             self.full = true;
@@ -143,7 +143,7 @@ fn format_line(name: &str, line: &Line, numbers: bool) -> String {
     }
 }
 
-fn frame(body: &Body, found: &Found, outcome: &GrepOutcome, page: &Page, more: bool) -> String {
+fn frame(body: &FittedLines, found: &Found, outcome: &GrepOutcome, page: &Page, more: bool) -> String {
     let mut text = String::new();
     if body.entries == 0 {
         text.push_str(match page.mode {

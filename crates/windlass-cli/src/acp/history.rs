@@ -36,14 +36,14 @@ fn entries(log: &[u8]) -> io::Result<Vec<Entry>> {
 /// Offsets of the lines at which a conversation was replaced by a summary.
 fn boundaries(log: &[u8]) -> Vec<usize> {
     #[derive(Deserialize)]
-    struct Line {
+    struct SubtypeLine {
         #[serde(default)]
         subtype: Option<String>,
     }
     let mut at = 0;
     let mut boundaries = Vec::new();
     for line in log.split_inclusive(|byte| *byte == b'\n') {
-        let subtype = serde_json::from_slice::<Line>(line).ok().and_then(|line| line.subtype);
+        let subtype = serde_json::from_slice::<SubtypeLine>(line).ok().and_then(|line| line.subtype);
         if subtype.as_deref() == Some("compact_boundary") {
             boundaries.push(at);
         }

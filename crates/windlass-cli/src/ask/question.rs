@@ -85,7 +85,7 @@ type Field = (String, String);
 
 /// Splits the input into two parts, each in the given order: remarks, and the call itself, its subject last.
 fn parts(tool: &str, input: &JsonText) -> (Vec<Field>, Vec<Field>) {
-    let Ok(Fields(fields)) = input.to::<Fields>() else {
+    let Ok(QuestionFields(fields)) = input.to::<QuestionFields>() else {
         return (Vec::new(), vec![("input".to_owned(), input.as_str().to_owned())]);
     };
     let text = |(name, value): (String, JsonText)| (name, value.to::<String>().unwrap_or_else(|_| value.to_string()));
@@ -96,25 +96,25 @@ fn parts(tool: &str, input: &JsonText) -> (Vec<Field>, Vec<Field>) {
 }
 
 /// The fields of an object in order.
-struct Fields(Vec<(String, JsonText)>);
+struct QuestionFields(Vec<(String, JsonText)>);
 
-impl<'de> Deserialize<'de> for Fields {
+impl<'de> Deserialize<'de> for QuestionFields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct InOrder;
 
         impl<'de> Visitor<'de> for InOrder {
-            type Value = Fields;
+            type Value = QuestionFields;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<QuestionFields, A::Error> {
                 let mut fields = Vec::new();
                 while let Some(field) = map.next_entry()? {
                     fields.push(field);
                 }
-                Ok(Fields(fields))
+                Ok(QuestionFields(fields))
             }
         }
 

@@ -11,7 +11,7 @@ use windlass_protocol::{HostAgent, HostSetup};
 
 /// Fields of `initialize` that are used here.
 #[derive(Default, Deserialize)]
-struct Fields {
+struct AgentFields {
     #[serde(default)]
     agents: Option<JsonText>,
     #[serde(default)]
@@ -34,7 +34,7 @@ pub(super) struct Wanted {
 impl Wanted {
     /// Reads the settings of a host.
     pub(super) fn of(setup: &HostSetup) -> anyhow::Result<Self> {
-        let fields = setup.initialize.as_ref().map(|initialize| initialize.body.to::<Fields>()).transpose();
+        let fields = setup.initialize.as_ref().map(|initialize| initialize.body.to::<AgentFields>()).transpose();
         let fields = fields.map_err(|error| Usage(format!("initialize: {error}")))?.unwrap_or_default();
         let agents = fields.agents.map(|json| Agents::parse(json.as_str())).transpose();
         let agents = agents.map_err(|error| Usage(format!("agents: {error}")))?.unwrap_or_default();

@@ -28,7 +28,7 @@ impl StatusLineCommand {
     /// The setting has no command.
     pub(super) fn read(setting: &JsonText) -> Result<Self, String> {
         #[derive(Deserialize)]
-        struct Said {
+        struct StatusLineSettings {
             #[serde(default)]
             r#type: Option<String>,
             command: String,
@@ -36,7 +36,7 @@ impl StatusLineCommand {
             padding: usize,
         }
         let form = "write {\"type\": \"command\", \"command\": \"…\"}";
-        let said: Said = setting.to().map_err(|_| format!("it names no command: {form}"))?;
+        let said: StatusLineSettings = setting.to().map_err(|_| format!("it names no command: {form}"))?;
         match said.r#type.as_deref() {
             None | Some("command") => Ok(Self { command: said.command, padding: said.padding.min(40) }),
             Some(other) => Err(format!("there is no type {other:?}: {form}")),

@@ -142,7 +142,7 @@ pub(super) async fn search(args: SearchArgs, terminal: Terminal) -> anyhow::Resu
         |session| {
             let mut out = stdout().lock();
             if !is_for_people {
-                return jsonl::write(&mut out, &Listed::new(&session));
+                return jsonl::write(&mut out, &SessionLine::new(&session));
             }
             writeln!(out, "{}", line(&session.summary))?;
             for found in &session.matches {
@@ -237,7 +237,7 @@ fn excerpt(found: &SessionMatch, colours: bool) -> String {
 
 /// A session as a line of JSON.
 #[derive(Serialize)]
-struct Listed<'a> {
+struct SessionLine<'a> {
     #[serde(flatten)]
     summary: &'a SessionSummary,
     project: &'a str,
@@ -273,7 +273,7 @@ struct Matched<'a> {
     marks: Vec<[usize; 2]>,
 }
 
-impl<'a> Listed<'a> {
+impl<'a> SessionLine<'a> {
     fn new(session: &'a ListedSession) -> Self {
         let matched = |found: &'a SessionMatch| Matched {
             kind: found.kind,

@@ -38,7 +38,7 @@ pub(crate) struct AnswerArgs {
     question: String,
     /// Answer: allow or deny the call
     #[arg(value_enum, value_name = "ANSWER")]
-    answer: Answer,
+    answer: AnswerChoice,
     /// Token that was given with the question
     #[arg(long, value_name = "TOKEN")]
     token: String,
@@ -49,7 +49,7 @@ pub(crate) struct AnswerArgs {
 
 /// Answer to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Answer {
+enum AnswerChoice {
     /// The call may run once, exactly as asked.
     Allow,
     /// The call does not run.
@@ -116,11 +116,11 @@ pub(super) async fn answer(args: AnswerArgs) -> anyhow::Result<i32> {
     let home = Home::from_env().map_err(of_start)?;
     let session = find(&home, &args.session).await?.id;
     let answer = match args.answer {
-        Answer::Allow if args.message.is_some() => {
+        AnswerChoice::Allow if args.message.is_some() => {
             return Err(Usage("--message goes with deny: the model does not read it".to_owned()).into());
         }
-        Answer::Allow => PermissionAnswer::allow(),
-        Answer::Deny => PermissionAnswer::deny(args.message.unwrap_or_default()),
+        AnswerChoice::Allow => PermissionAnswer::allow(),
+        AnswerChoice::Deny => PermissionAnswer::deny(args.message.unwrap_or_default()),
     };
     let question = args.question.to_ascii_lowercase().as_str().into();
     let code = match home.answer_question(&session, &question, args.token.trim(), answer).await {

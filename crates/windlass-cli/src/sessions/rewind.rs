@@ -147,7 +147,7 @@ async fn directory_of(store: &JsonlStore, key: &SessionKey) -> anyhow::Result<Pa
 }
 
 #[derive(Serialize)]
-struct Listed<'a> {
+struct RewindPointLine<'a> {
     id: &'a EntryId,
     kind: &'static str,
     at: String,
@@ -186,7 +186,7 @@ async fn list(
         let prompt = prompts.get(id).copied();
         let left_out = left_out.iter().map(|one| NotKept { file: one.path.display().to_string(), reason: &one.reason });
         let left_out = left_out.collect();
-        let listed = Listed { id, kind, at: at.to_string(), files: *files, prompt, left_out };
+        let listed = RewindPointLine { id, kind, at: at.to_string(), files: *files, prompt, left_out };
         if terminal.stdout {
             let text: String = clean_line(prompt.unwrap_or(kind)).chars().take(60).collect();
             writeln!(out, "{id}  {}  {files:>3} files  {text}", listed.at)?;

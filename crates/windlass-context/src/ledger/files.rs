@@ -30,12 +30,12 @@ pub struct LedgerFile {
     /// Number of calls that have changed the file.
     pub changes: u32,
     /// Last calls with information about the text, latest last. They are evaluated when the text is requested.
-    calls: VecDeque<Call>,
+    calls: VecDeque<FileCall>,
 }
 
 /// A call's information about a file.
 #[derive(Debug, Clone)]
-struct Call {
+struct FileCall {
     tool: String,
     input: JsonText,
     structured: Option<JsonText>,
@@ -69,11 +69,11 @@ impl LedgerFile {
     }
 
     /// Returns the parts that were read since the last change, in the order of their lines; none within another one.
-    fn parts(&self) -> Vec<Part> {
-        let mut parts: Vec<Part> = Vec::new();
+    fn parts(&self) -> Vec<ReadRange> {
+        let mut parts: Vec<ReadRange> = Vec::new();
         for call in self.calls.iter().rev().take_while(|call| call.tool == READ) {
             // A later read has the present content.
-            if let Some(part) = Part::of(call).filter(|part| !parts.iter().any(|later| later.holds(part))) {
+            if let Some(part) = ReadRange::of(call).filter(|part| !parts.iter().any(|later| later.holds(part))) {
                 parts.push(part);
             }
         }
@@ -106,7 +106,7 @@ impl LedgerFile {
 
 /// Lines of a file that were read.
 #[derive(Debug)]
-struct Part {
+struct ReadRange {
     /// Number of the first line, and that after the last one.
     first: u64,
     end: u64,
@@ -115,8 +115,8 @@ struct Part {
     text: String,
 }
 
-impl Part {
-    fn of(call: &Call) -> Option<Self> {
+impl ReadRange {
+    fn of(call: &FileCall) -> Option<Self> {
         let file = fields(fields(call.structured.as_ref()).get("file"));
         let number = |name: &str| file.get(name).and_then(|number| number.to::<u64>().ok());
         let (first, count) = (number("startLine")?, number("numLines").filter(|count| *count > 0)?);
@@ -156,11 +156,11 @@ impl Files {
         }
         let Some(path) = ["file_path", "notebook_path"].iter().find_map(|name| text_of(&input, name)) else { return };
         let size = call.input.as_str().len().saturating_add(structured.map_or(0, |text| text.as_str().len()));
-        let call = Call { tool: call.name.clone(), input: call.input.clone(), structured: structured.cloned() };
+        let call = FileCall { tool: call.name.clone(), input: call.input.clone(), structured: structured.cloned() };
         self.note(&path, is_change, (size <= LONGEST_CALL).then_some(call));
     }
 
-    fn note(&mut self, path: &str, is_change: bool, call: Option<Call>) {
+    fn note(&mut self, path: &str, is_change: bool, call: Option<FileCall>) {
         let at = self.0.iter().position(|known| known.path == path);
         let known = at.and_then(|at| self.0.remove(at));
         let new = || LedgerFile { path: path.to_owned(), changes: 0, calls: VecDeque::new() };

@@ -37,10 +37,10 @@ impl KeptLimits {
 ///
 /// Existing files are included, whoever wrote them. Clones share the account.
 #[derive(Clone, Default)]
-pub struct KeptSpace(Arc<Shared>);
+pub struct KeptSpace(Arc<KeptSpaceState>);
 
 #[derive(Default)]
-struct Shared {
+struct KeptSpaceState {
     limits: KeptLimits,
     /// Folder with a folder for each project, which has one for each session.
     projects: Option<PathBuf>,
@@ -53,7 +53,7 @@ struct Accounts {
     home: u64,
     /// `true` once the files of the home are measured.
     is_measured: bool,
-    said: Said,
+    said: SpaceNotices,
     listener: Option<Box<dyn Fn(String) + Send + Sync>>,
     /// Notices from before there was a listener.
     waiting: Vec<String>,
@@ -61,7 +61,7 @@ struct Accounts {
 
 /// Notices that were given, each once.
 #[derive(Default)]
-struct Said {
+struct SpaceNotices {
     near: bool,
     full: bool,
 }
@@ -76,13 +76,13 @@ impl KeptSpace {
     /// Space with other limits than the default.
     #[must_use]
     pub fn new(limits: KeptLimits) -> Self {
-        Self(Arc::new(Shared { limits, ..Shared::default() }))
+        Self(Arc::new(KeptSpaceState { limits, ..KeptSpaceState::default() }))
     }
 
     /// Account of a session whose home has its projects in this folder.
     #[must_use]
     pub fn in_home(limits: KeptLimits, projects: impl Into<PathBuf>) -> Self {
-        Self(Arc::new(Shared { limits, projects: Some(projects.into()), ..Shared::default() }))
+        Self(Arc::new(KeptSpaceState { limits, projects: Some(projects.into()), ..KeptSpaceState::default() }))
     }
 
     /// Sends notices to a function: once when four fifths of a limit are used, and once when a limit is reached.

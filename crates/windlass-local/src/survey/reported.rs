@@ -9,7 +9,7 @@ use windlass_tool::ignore_rules::IgnoreRules;
 
 use crate::walk::{Scope, fingerprint, texts};
 
-use super::{Ahead, News, Ruled, Tree, Watch};
+use super::{Ahead, News, Ruled, SurveyedTree, Watch};
 
 /// State that a survey leaves for the next one.
 #[derive(Debug)]
@@ -55,12 +55,13 @@ pub(super) fn plan(
     news: &News,
     above: &IgnoreRules,
     scope: &Scope<'_>,
-) -> Option<(Tree, Vec<Ahead>)> {
+) -> Option<(SurveyedTree, Vec<Ahead>)> {
     let same_rules = |(folder, ruled): (&PathBuf, &Ruled)| fingerprint(&texts(folder, scope)) == ruled.fingerprint;
     if news.from != memo.upto || news.has_rules || memo.above != above.digest() {
         return None;
     }
-    let mut kept = Tree { folders: before.folders.clone(), linked: memo.linked.clone(), ruled: memo.ruled.clone() };
+    let mut kept =
+        SurveyedTree { folders: before.folders.clone(), linked: memo.linked.clone(), ruled: memo.ruled.clone() };
     kept.remove(&news.moved);
     // Some rules are in unwatched places: in git's own data, or behind a link.
     if !kept.ruled.iter().all(same_rules) {
@@ -74,7 +75,7 @@ pub(super) fn plan(
 }
 
 /// Rules of the folders above a folder.
-fn rules_above(folder: &Path, tree: &Tree, above: &IgnoreRules) -> IgnoreRules {
+fn rules_above(folder: &Path, tree: &SurveyedTree, above: &IgnoreRules) -> IgnoreRules {
     let ruled = folder.ancestors().skip(1).find_map(|folder| tree.ruled.get(folder));
     ruled.map_or(above, |ruled| &ruled.rules).clone()
 }
@@ -84,7 +85,7 @@ pub(super) fn memo(
     watch: Option<Arc<Watch>>,
     before: Option<&Memo>,
     news: Option<&News>,
-    (above, tree): (u64, &mut Tree),
+    (above, tree): (u64, &mut SurveyedTree),
 ) -> Option<Memo> {
     let Some(watch) = watch else {
         // A failed watch is not tried again.

@@ -82,13 +82,13 @@ pub(crate) fn is_cycle(error: &io::Error) -> bool {
 #[error("symbolic links lead in a circle")]
 struct Cycle;
 
-enum Step {
+enum PathStep {
     Root(OsString),
     Up,
     Down(OsString),
 }
 
-impl Step {
+impl PathStep {
     fn name(&self) -> &OsStr {
         match self {
             Self::Root(name) | Self::Down(name) => name,
@@ -97,32 +97,32 @@ impl Step {
     }
 }
 
-fn steps(path: &Path) -> impl DoubleEndedIterator<Item = Step> + '_ {
+fn steps(path: &Path) -> impl DoubleEndedIterator<Item = PathStep> + '_ {
     path.components().filter_map(|part| match part {
-        Component::Prefix(prefix) => Some(Step::Root(prefix.as_os_str().to_owned())),
-        Component::RootDir => Some(Step::Root(part.as_os_str().to_owned())),
+        Component::Prefix(prefix) => Some(PathStep::Root(prefix.as_os_str().to_owned())),
+        Component::RootDir => Some(PathStep::Root(part.as_os_str().to_owned())),
         Component::CurDir => None,
-        Component::ParentDir => Some(Step::Up),
-        Component::Normal(name) => Some(Step::Down(name.to_owned())),
+        Component::ParentDir => Some(PathStep::Up),
+        Component::Normal(name) => Some(PathStep::Down(name.to_owned())),
     })
 }
 
 fn follow(path: &Path) -> io::Result<Followed> {
-    let mut todo: VecDeque<Step> = steps(path).collect();
+    let mut todo: VecDeque<PathStep> = steps(path).collect();
     let mut at = PathBuf::new();
     let mut here = EntryKind::Directory;
     let mut via = Vec::new();
     while let Some(step) = todo.pop_front() {
         match step {
-            Step::Root(root) => {
+            PathStep::Root(root) => {
                 at.push(root);
                 here = EntryKind::Directory;
             }
-            Step::Up if here == EntryKind::Directory => {
+            PathStep::Up if here == EntryKind::Directory => {
                 at.pop();
             }
-            Step::Up => return Err(io::ErrorKind::NotFound.into()),
-            Step::Down(name) => {
+            PathStep::Up => return Err(io::ErrorKind::NotFound.into()),
+            PathStep::Down(name) => {
                 at.push(name);
                 if here != EntryKind::Directory {
                     here = EntryKind::Missing;
@@ -164,9 +164,9 @@ pub(super) fn kind(meta: &Metadata) -> EntryKind {
 }
 
 /// Path with a link replaced by its target.
-fn hop(directory: &Path, target: &Path, rest: &VecDeque<Step>) -> PathBuf {
+fn hop(directory: &Path, target: &Path, rest: &VecDeque<PathStep>) -> PathBuf {
     let mut path = directory.join(target);
-    path.extend(rest.iter().map(Step::name));
+    path.extend(rest.iter().map(PathStep::name));
     path
 }
 

@@ -22,10 +22,10 @@ const MOST_BYTES: u64 = 16 * 1024 * 1024;
 /// that file behind. The list names the file, so that another process can remove exactly that file: see
 /// [`remove_left_behind`](Self::remove_left_behind). Clones share the list.
 #[derive(Debug, Clone)]
-pub struct TemporaryFiles(Arc<Shared>);
+pub struct TemporaryFiles(Arc<TemporaryFolder>);
 
 #[derive(Debug)]
-struct Shared {
+struct TemporaryFolder {
     folder: PathBuf,
     list: Mutex<Option<List>>,
 }
@@ -47,7 +47,7 @@ impl TemporaryFiles {
     /// Stores the list in this folder, which is made with the first temporary file.
     #[must_use]
     pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
-        Self(Arc::new(Shared { folder: folder.into(), list: Mutex::default() }))
+        Self(Arc::new(TemporaryFolder { folder: folder.into(), list: Mutex::default() }))
     }
 
     /// Removes the temporary files that processes of this machine have left behind, by the lists in a folder. Files of
@@ -118,7 +118,7 @@ impl Drop for Listed {
     }
 }
 
-impl Drop for Shared {
+impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         if let Some(list) = self.list.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
             // While it is locked.

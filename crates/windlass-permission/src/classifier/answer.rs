@@ -20,7 +20,7 @@ pub enum Classified {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Answer {
+struct ClassifierReply {
     verdict: Verdict,
     reason: String,
 }
@@ -39,10 +39,12 @@ pub fn read_answer(text: &str) -> Classified {
     let text = text.trim();
     let fenced = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));
     let inside = fenced.and_then(|rest| rest.strip_suffix("```")).unwrap_or(text);
-    match serde_json::from_str::<Answer>(inside) {
-        Ok(Answer { reason, .. }) if reason.trim().is_empty() => Classified::Failed("it gave no reason".to_owned()),
-        Ok(Answer { verdict: Verdict::Allow, reason }) => Classified::Allow(shown(&reason)),
-        Ok(Answer { verdict: Verdict::Ask, reason }) => Classified::Ask(shown(&reason)),
+    match serde_json::from_str::<ClassifierReply>(inside) {
+        Ok(ClassifierReply { reason, .. }) if reason.trim().is_empty() => {
+            Classified::Failed("it gave no reason".to_owned())
+        }
+        Ok(ClassifierReply { verdict: Verdict::Allow, reason }) => Classified::Allow(shown(&reason)),
+        Ok(ClassifierReply { verdict: Verdict::Ask, reason }) => Classified::Ask(shown(&reason)),
         Err(_) => Classified::Failed("its answer is not a verdict".to_owned()),
     }
 }

@@ -16,7 +16,7 @@ const GIVEN_CODE: &str = "Runs code that stands in the command.";
 const LONGEST_NAME: usize = 40;
 
 /// Facts about one command.
-struct Part {
+struct CommandImpact {
     summary: String,
     risk: RiskGrade,
     effects: Vec<CallEffect>,
@@ -25,11 +25,11 @@ struct Part {
 /// Returns the facts about a line: the sentence of its command with the highest risk, and the effects of all.
 pub(super) fn impact(command: &CommandFacts) -> CallImpact {
     let found = command.analysis.found();
-    let parts: Vec<Part> = found.iter().filter_map(part).collect();
+    let parts: Vec<CommandImpact> = found.iter().filter_map(part).collect();
     let elevates = parts.iter().any(|part| part.effects.contains(&CallEffect::Elevates));
     // The first of the highest risk. What a program with other rights runs says more than that program.
-    let is_wrapper = |part: &&Part| part.effects == [CallEffect::Elevates];
-    let worst = |parts: &mut dyn Iterator<Item = &Part>| {
+    let is_wrapper = |part: &&CommandImpact| part.effects == [CallEffect::Elevates];
+    let worst = |parts: &mut dyn Iterator<Item = &CommandImpact>| {
         parts.fold(None, |worst: Option<(String, RiskGrade)>, part| match worst {
             Some((_, risk)) if risk >= part.risk => worst,
             _ => Some((part.summary.clone(), part.risk)),
@@ -69,7 +69,7 @@ fn made_script(undecided: Option<Undecided>, found: &[FoundCommand]) -> Option<(
 }
 
 /// Returns the facts about one command; `None` for one without a name.
-fn part(command: &FoundCommand) -> Option<Part> {
+fn part(command: &FoundCommand) -> Option<CommandImpact> {
     let program = command.program()?;
     let arguments: Vec<&str> = command.words().iter().skip(1).map(Word::text).collect();
     let mut part = if DOWNLOADERS.contains(&program) {
@@ -77,9 +77,9 @@ fn part(command: &FoundCommand) -> Option<Part> {
     } else {
         match purpose(program, &arguments) {
             Some(Purpose { summary, risk, effects }) => {
-                Part { summary: summary.to_owned(), risk, effects: effects.to_vec() }
+                CommandImpact { summary: summary.to_owned(), risk, effects: effects.to_vec() }
             }
-            None => Part {
+            None => CommandImpact {
                 summary: format!("Runs `{}`.", short(program)),
                 risk: RiskGrade::Medium,
                 effects: vec![CallEffect::Runs],
@@ -99,7 +99,7 @@ fn part(command: &FoundCommand) -> Option<Part> {
 }
 
 /// Returns the facts about a program that loads or sends.
-fn transfer(arguments: &[&str]) -> Part {
+fn transfer(arguments: &[&str]) -> CommandImpact {
     let host = arguments.iter().find_map(|argument| host_of(argument));
     let place = host.as_deref().unwrap_or("another machine");
     let has = |long: &[&str], short: &[char]| arguments.iter().any(|argument| is_option(argument, long, short));
@@ -112,13 +112,21 @@ fn transfer(arguments: &[&str]) -> Part {
     let stores = has(&["--output", "--remote-name", "--output-document", "--directory-prefix"], &['o', 'O', 'P']);
     if sends {
         let summary = format!("Sends data to {place}.");
-        return Part { summary, risk: RiskGrade::High, effects: vec![CallEffect::Network, CallEffect::Writes] };
+        return CommandImpact {
+            summary,
+            risk: RiskGrade::High,
+            effects: vec![CallEffect::Network, CallEffect::Writes],
+        };
     }
     if stores {
         let summary = format!("Downloads a file from {place}.");
-        return Part { summary, risk: RiskGrade::Medium, effects: vec![CallEffect::Network, CallEffect::Writes] };
+        return CommandImpact {
+            summary,
+            risk: RiskGrade::Medium,
+            effects: vec![CallEffect::Network, CallEffect::Writes],
+        };
     }
-    Part {
+    CommandImpact {
         summary: format!("Contacts {place}."),
         risk: RiskGrade::Medium,
         effects: vec![CallEffect::Network, CallEffect::Reads],

@@ -27,7 +27,7 @@ const MOST_NAMES: usize = 20;
 /// followed. What cannot be used is left out with a note; its name is taken, though.
 #[must_use]
 pub fn load_agents(places: &Places, request: &SettingsRequest) -> Agents {
-    let mut reading = Reading { agents: Agents::default(), notes: Notes::default() };
+    let mut reading = AgentLoading { agents: Agents::default(), notes: Notes::default() };
     let mut walk = Walk::new(false);
     let mut trust = None;
     let project = project_folders(places).into_iter().map(|folder| (AgentSource::Project, folder));
@@ -46,7 +46,7 @@ pub fn load_agents(places: &Places, request: &SettingsRequest) -> Agents {
         };
         reading.folder(&folder, files, source, &standing);
     }
-    let Reading { mut agents, notes } = reading;
+    let AgentLoading { mut agents, notes } = reading;
     agents.notes = notes.0;
     agents.sort();
     agents
@@ -63,12 +63,12 @@ fn of_each_name(folders: impl Fn(&str) -> Vec<Folder>) -> Vec<Folder> {
 }
 
 /// Agents on their way, the strongest first.
-struct Reading {
+struct AgentLoading {
     agents: Agents,
     notes: Notes,
 }
 
-impl Reading {
+impl AgentLoading {
     fn folder(&mut self, folder: &Folder, files: Vec<MarkdownFile>, source: AgentSource, standing: &Standing) {
         let mut left_out = BTreeSet::new();
         for file in files {

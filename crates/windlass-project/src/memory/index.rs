@@ -93,7 +93,7 @@ fn without_details(text: &str) -> (&str, Option<MemoryKind>, Option<Timestamp>) 
 
 /// A line of the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Line {
+enum IndexLine {
     /// A line written by people.
     Text(String),
     /// A memory, and the line as it stands there.
@@ -102,23 +102,23 @@ enum Line {
 
 /// The index, in the order of its lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Index(Vec<Line>);
+pub(super) struct Index(Vec<IndexLine>);
 
 impl Index {
     /// Parses the text of the file. Of two lines of one memory the first is used.
     pub(super) fn parse(text: &str) -> Self {
         let mut seen = BTreeSet::new();
         let line = |line: &str| match MemoryEntry::parse(line) {
-            Some(entry) => seen.insert(entry.name.clone()).then(|| Line::Entry(entry, line.to_owned())),
-            None => Some(Line::Text(line.to_owned())),
+            Some(entry) => seen.insert(entry.name.clone()).then(|| IndexLine::Entry(entry, line.to_owned())),
+            None => Some(IndexLine::Text(line.to_owned())),
         };
         Self(text.lines().filter_map(line).collect())
     }
 
     /// Returns the text of the file.
     pub(super) fn text(&self) -> String {
-        let line = |line: &Line| match line {
-            Line::Text(text) | Line::Entry(_, text) => format!("{text}\n"),
+        let line = |line: &IndexLine| match line {
+            IndexLine::Text(text) | IndexLine::Entry(_, text) => format!("{text}\n"),
         };
         self.0.iter().map(line).collect()
     }
@@ -126,16 +126,16 @@ impl Index {
     /// Returns the lines of memories.
     pub(super) fn entries(&self) -> impl Iterator<Item = &MemoryEntry> {
         self.0.iter().filter_map(|line| match line {
-            Line::Entry(entry, _) => Some(entry),
-            Line::Text(_) => None,
+            IndexLine::Entry(entry, _) => Some(entry),
+            IndexLine::Text(_) => None,
         })
     }
 
     /// Returns the lines that people wrote, without lone headings and without empty lines at both ends.
     pub(super) fn words(&self) -> String {
         let words = self.0.iter().filter_map(|line| match line {
-            Line::Text(text) => Some(text.as_str()),
-            Line::Entry(..) => None,
+            IndexLine::Text(text) => Some(text.as_str()),
+            IndexLine::Entry(..) => None,
         });
         let words: Vec<&str> = words.collect();
         let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
@@ -144,8 +144,8 @@ impl Index {
 
     /// Gives a memory its line: in the place of the one that it has, else at the end.
     pub(super) fn set(&mut self, entry: &MemoryEntry) {
-        let line = Line::Entry(entry.clone(), entry.line());
-        let is_its = |known: &&mut Line| matches!(known, Line::Entry(known, _) if known.name == entry.name);
+        let line = IndexLine::Entry(entry.clone(), entry.line());
+        let is_its = |known: &&mut IndexLine| matches!(known, IndexLine::Entry(known, _) if known.name == entry.name);
         match self.0.iter_mut().find(is_its) {
             Some(known) => *known = line,
             None => self.0.push(line),
@@ -155,8 +155,8 @@ impl Index {
     /// Takes out the lines of memories that this does not keep.
     pub(super) fn retain(&mut self, keeps: impl Fn(&MemoryName) -> bool) {
         self.0.retain(|line| match line {
-            Line::Entry(entry, _) => keeps(&entry.name),
-            Line::Text(_) => true,
+            IndexLine::Entry(entry, _) => keeps(&entry.name),
+            IndexLine::Text(_) => true,
         });
     }
 }

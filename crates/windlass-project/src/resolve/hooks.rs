@@ -1,13 +1,13 @@
 //! Resolves the hooks of settings files.
 
-use super::Reading;
+use super::SettingsResolution;
 use crate::resolved::Resolved;
 use crate::settings_file::SettingsFile;
 use crate::sources::Layer;
 use crate::trust::TrustKind;
 use windlass_hook_runner::RequestRules;
 
-impl Reading<'_> {
+impl SettingsResolution<'_> {
     /// Adds the hooks of files in effect. Unusable hooks of such a file keep a session from starting.
     pub(super) fn hooks(&mut self) {
         let file = self.file;

@@ -69,7 +69,7 @@ impl ServerFiles {
 
     fn read_or_keep(places: &Places, request: &SettingsRequest, last: Option<&Self>) -> Self {
         // Looked at first: a change while they are read is seen the next time.
-        let mut reading = Reading { last, notes: Notes::default() };
+        let mut reading = ServerFileLoading { last, notes: Notes::default() };
         let mut all = Self {
             stamp: stamp(places),
             user: BTreeMap::new(),
@@ -120,12 +120,12 @@ impl ServerFiles {
 }
 
 /// Files on their way.
-struct Reading<'a> {
+struct ServerFileLoading<'a> {
     last: Option<&'a ServerFiles>,
     notes: Notes,
 }
 
-impl Reading<'_> {
+impl ServerFileLoading<'_> {
     fn user(&mut self, path: &Path, places: &Places) -> UserServers {
         let mut notes = Notes::default();
         let read = UserServers::of_file(path, places, &mut notes);

@@ -67,13 +67,13 @@ pub(crate) fn written(call: &HookCall, cwd: &Path) -> Vec<PathBuf> {
         file_path: Option<PathBuf>,
     }
     #[derive(Deserialize)]
-    struct Files {
+    struct PatchedFiles {
         files: Vec<File>,
     }
     let HookCall::PostToolUse(done) = call else { return Vec::new() };
     let files = match done.tool_name.as_str() {
         "Edit" | "MultiEdit" | "NotebookEdit" | "Write" => vec![done.tool_input.to::<File>().unwrap_or_default()],
-        "apply_patch" => done.tool_response.to::<Files>().map(|patched| patched.files).unwrap_or_default(),
+        "apply_patch" => done.tool_response.to::<PatchedFiles>().map(|patched| patched.files).unwrap_or_default(),
         _ => Vec::new(),
     };
     files.into_iter().filter_map(|file| file.file_path).map(|path| absolute(cwd, &path)).collect()

@@ -23,14 +23,14 @@ pub(crate) struct Inner {
     end: Option<End>,
     reader: Option<Waker>,
     writers: Vec<Waker>,
-    reading: Reading,
+    reading: FeedMode,
     /// Events kept for watchers. `None`: no one has ever watched.
     pub(crate) history: Option<EventHistory>,
 }
 
 /// Mode in which the host gets the events.
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Reading {
+enum FeedMode {
     /// Events wait until the host reads them.
     #[default]
     Attached,
@@ -62,7 +62,7 @@ impl Inner {
 
     /// Leaves the waiting events to watchers alone.
     fn detach(&mut self) {
-        self.reading = Reading::Detached;
+        self.reading = FeedMode::Detached;
         for event in std::mem::take(&mut self.events) {
             self.keep(event);
         }
@@ -93,7 +93,7 @@ impl EventQueue {
     /// Adds an event; text and progress are joined with waiting ones.
     pub(crate) fn push(&self, mut event: Box<Event>) {
         let mut inner = self.lock();
-        if inner.reading == Reading::Detached {
+        if inner.reading == FeedMode::Detached {
             return inner.keep(event);
         }
         let Event { agent, kind, .. } = &mut *event;

@@ -21,11 +21,11 @@ const GRACE_OF_AGENTS: Duration = Duration::from_secs(5);
 /// The background work of one session. Dropping it stops everything.
 #[derive(Debug)]
 pub(crate) struct BackgroundTasks {
-    shared: Arc<Shared>,
+    shared: Arc<BackgroundState>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct BackgroundState {
     tasks: Mutex<Tasks>,
     results: mpsc::UnboundedSender<Input>,
     /// Number of running tasks.
@@ -48,7 +48,7 @@ struct RunningTask {
 
 impl BackgroundTasks {
     pub(crate) fn new(results: mpsc::UnboundedSender<Input>) -> Self {
-        let shared = Shared { tasks: Mutex::default(), results, count: watch::Sender::new(0) };
+        let shared = BackgroundState { tasks: Mutex::default(), results, count: watch::Sender::new(0) };
         Self { shared: Arc::new(shared) }
     }
 
@@ -89,7 +89,7 @@ impl Drop for BackgroundTasks {
     }
 }
 
-impl Shared {
+impl BackgroundState {
     fn lock(&self) -> MutexGuard<'_, Tasks> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -121,7 +121,7 @@ pub(crate) struct CallParts {
 /// Background interface of one call.
 #[derive(Debug)]
 struct CallBackground {
-    shared: Arc<Shared>,
+    shared: Arc<BackgroundState>,
     of: CallParts,
 }
 

@@ -39,7 +39,7 @@ struct File<'a> {
 }
 
 #[derive(Deserialize)]
-struct Files<'a> {
+struct ChangedFiles<'a> {
     #[serde(borrow)]
     files: Vec<File<'a>>,
 }
@@ -58,7 +58,7 @@ struct Named {
 /// Returns the files changed by a successful call.
 pub(super) fn changed(tool: &str, input: Option<&JsonText>, structured: Option<&JsonText>) -> Vec<FileChanged> {
     let text = structured.map_or("null", JsonText::as_str);
-    if let Ok(Files { files }) = serde_json::from_str(text) {
+    if let Ok(ChangedFiles { files }) = serde_json::from_str(text) {
         return files.iter().filter_map(File::changed).collect();
     }
     if let Some(change) = serde_json::from_str::<File<'_>>(text).ok().as_ref().and_then(File::changed) {

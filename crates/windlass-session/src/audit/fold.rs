@@ -11,14 +11,14 @@ use windlass_types::{EntryId, EntryKind, PermissionMode, Timestamp, ToolUse, Too
 pub(super) fn calls(nodes: Vec<Node>, coverage: &Coverage) -> Vec<CallAudit> {
     let mut fold = Fold::default();
     for node in nodes {
-        let place = Place { line: node.line, entry: node.id, at: node.timestamp, state: coverage.of(node.line) };
+        let place = RecordPlace { line: node.line, entry: node.id, at: node.timestamp, state: coverage.of(node.line) };
         fold.take(&place, node.body);
     }
     fold.calls
 }
 
 /// Position and state of a record.
-struct Place {
+struct RecordPlace {
     line: u64,
     entry: EntryId,
     at: Timestamp,
@@ -34,7 +34,7 @@ struct Fold {
 }
 
 impl Fold {
-    fn take(&mut self, place: &Place, body: NodeBody) {
+    fn take(&mut self, place: &RecordPlace, body: NodeBody) {
         match body {
             NodeBody::User { user, .. } => self.mode = user.permission_mode.or(self.mode),
             NodeBody::Assistant(message) => {
@@ -48,7 +48,7 @@ impl Fold {
         }
     }
 
-    fn beside(&mut self, place: &Place, kind: EntryKind) {
+    fn beside(&mut self, place: &RecordPlace, kind: EntryKind) {
         match kind {
             EntryKind::Mode(mode) => self.mode = Some(mode),
             EntryKind::Decision(verdict) => {
@@ -86,7 +86,7 @@ impl Fold {
     }
 
     /// Adds a call of a message.
-    fn begin(&mut self, place: &Place, call: &ToolUse) {
+    fn begin(&mut self, place: &RecordPlace, call: &ToolUse) {
         let at = self.calls.len();
         let mut audit = CallAudit::new(place, call.id.clone(), self.mode);
         (audit.tool, audit.input) = (Some(call.name.clone()), Some(call.input.clone()));
@@ -94,7 +94,7 @@ impl Fold {
         self.by_id.insert(call.id.clone(), at);
     }
 
-    fn result(&mut self, place: &Place, line: &ResultLine) {
+    fn result(&mut self, place: &RecordPlace, line: &ResultLine) {
         self.about(place, &line.result.tool_use_id, |call| {
             call.settle_questions();
             call.waits_for = None;
@@ -108,7 +108,7 @@ impl Fold {
     }
 
     /// Records a fact about a call. A call whose message is lost begins with the first record about it.
-    fn about(&mut self, place: &Place, id: &ToolUseId, note: impl FnOnce(&mut CallAudit)) {
+    fn about(&mut self, place: &RecordPlace, id: &ToolUseId, note: impl FnOnce(&mut CallAudit)) {
         let at = *self.by_id.entry(id.clone()).or_insert(self.calls.len());
         if at == self.calls.len() {
             self.calls.push(CallAudit::new(place, id.clone(), self.mode));
@@ -121,7 +121,7 @@ impl Fold {
 }
 
 impl CallAudit {
-    fn new(place: &Place, tool_use_id: ToolUseId, mode: Option<PermissionMode>) -> Self {
+    fn new(place: &RecordPlace, tool_use_id: ToolUseId, mode: Option<PermissionMode>) -> Self {
         Self {
             tool_use_id,
             tool: None,

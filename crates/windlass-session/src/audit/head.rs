@@ -138,7 +138,7 @@ struct Prefix<R> {
 }
 
 /// Properties of a line that was read.
-struct Line {
+struct PrefixLine {
     is_whole: bool,
     is_checksum: bool,
 }
@@ -152,7 +152,7 @@ impl<R: BufRead> Prefix<R> {
         self.state.clone()
     }
 
-    fn line(&mut self) -> io::Result<Option<Line>> {
+    fn line(&mut self) -> io::Result<Option<PrefixLine>> {
         let mut beginning = Vec::with_capacity(CHECKSUM.len());
         let mut is_empty = true;
         loop {
@@ -162,7 +162,7 @@ impl<R: BufRead> Prefix<R> {
             };
             let is_checksum = |beginning: &[u8]| beginning == CHECKSUM;
             if buffer.is_empty() {
-                let line = Line { is_whole: false, is_checksum: is_checksum(&beginning) };
+                let line = PrefixLine { is_whole: false, is_checksum: is_checksum(&beginning) };
                 return Ok((!is_empty).then_some(line));
             }
             is_empty = false;
@@ -176,7 +176,7 @@ impl<R: BufRead> Prefix<R> {
             self.state.bytes += length as u64;
             if end.is_some() {
                 self.state.lines += 1;
-                return Ok(Some(Line { is_whole: true, is_checksum: is_checksum(&beginning) }));
+                return Ok(Some(PrefixLine { is_whole: true, is_checksum: is_checksum(&beginning) }));
             }
         }
     }

@@ -87,7 +87,7 @@ pub(crate) struct Checksum {
 /// All fields, each undecoded: one field of a wrong type affects no other.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Fields<'a> {
+struct RecordFields<'a> {
     #[serde(borrow, default, rename = "type")]
     kind: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -166,7 +166,7 @@ fn exact_json(raw: &RawValue) -> JsonText {
 ///
 /// Every object with a `type` is kept; an unknown type, or a known one that is not understood, as a foreign line.
 pub(crate) fn decode(text: &str) -> Result<Decoded, String> {
-    let fields: Fields<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let fields: RecordFields<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let kind: String = read(fields.kind).ok_or("it has no type")?;
     let mut warnings = Vec::new();
     let body = match kind.as_str() {
@@ -209,7 +209,7 @@ fn passive(text: &str, is_boundary: bool) -> Body {
 
 /// Returns the blocks of a message's content. A malformed block is left out with a warning.
 fn content(
-    fields: &Fields<'_>,
+    fields: &RecordFields<'_>,
     message: &Message<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<ContentBlock>, String> {
@@ -236,12 +236,12 @@ fn same_but_breaks(exact: &str, flat: &str) -> bool {
     exact.len() == flat.len() && exact.bytes().zip(flat.bytes()).all(|(a, b)| a == b || (a == b'\n' && b == b' '))
 }
 
-fn message<'a>(fields: &Fields<'a>) -> Result<Message<'a>, String> {
+fn message<'a>(fields: &RecordFields<'a>) -> Result<Message<'a>, String> {
     let raw = fields.message.ok_or("it has no message")?;
     serde_json::from_str(raw.get()).map_err(|error| format!("its message cannot be read: {error}"))
 }
 
-fn user(fields: &Fields<'_>, warnings: &mut Vec<String>) -> Result<Body, String> {
+fn user(fields: &RecordFields<'_>, warnings: &mut Vec<String>) -> Result<Body, String> {
     let content = content(fields, &message(fields)?, warnings)?;
     let mut results = Vec::new();
     let mut rest = Vec::new();
@@ -274,7 +274,7 @@ fn user(fields: &Fields<'_>, warnings: &mut Vec<String>) -> Result<Body, String>
     Ok(Body::User { results, user, is_summary: read(fields.is_compact_summary) == Some(true) })
 }
 
-fn assistant(fields: &Fields<'_>, warnings: &mut Vec<String>) -> Result<Body, String> {
+fn assistant(fields: &RecordFields<'_>, warnings: &mut Vec<String>) -> Result<Body, String> {
     let message = message(fields)?;
     let mut content = content(fields, &message, warnings)?;
     if let ([block], Some(replay)) = (content.as_mut_slice(), read::<String>(fields.windlass_replay)) {
@@ -290,7 +290,7 @@ fn assistant(fields: &Fields<'_>, warnings: &mut Vec<String>) -> Result<Body, St
     }))
 }
 
-fn beside(kind: &str, text: &str, fields: &Fields<'_>, warnings: &mut Vec<String>) -> EntryKind {
+fn beside(kind: &str, text: &str, fields: &RecordFields<'_>, warnings: &mut Vec<String>) -> EntryKind {
     let entry = match kind {
         INTENT => intent(text),
         DECISION => field::<windlass_types::AuditedDecision>(text, "decision").map(EntryKind::Decision),
@@ -338,7 +338,7 @@ fn intent(text: &str) -> Option<EntryKind> {
     })
 }
 
-fn todos(text: &str, fields: &Fields<'_>) -> Option<EntryKind> {
+fn todos(text: &str, fields: &RecordFields<'_>) -> Option<EntryKind> {
     let flat: JsonText = field(text, "todos")?;
     let exact: Exact<'_> = read(fields.windlass_exact).unwrap_or_default();
     let exact = exact.todos.filter(|exact| same_but_breaks(exact, flat.as_str()));

@@ -78,7 +78,7 @@ impl LogEncoder {
     pub fn checksum(&mut self, out: &mut Vec<u8>) {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
-        struct Line<'a> {
+        struct ChecksumLine<'a> {
             #[serde(rename = "type")]
             kind: &'static str,
             lines: usize,
@@ -87,7 +87,7 @@ impl LogEncoder {
         }
         let lines = self.sum.lines();
         if let Some(sum) = self.sum.of_last(lines).filter(|_| lines > 0) {
-            push_line(out, &Line { kind: super::CHECKSUM, lines, sum, session_id: self.session.as_str() });
+            push_line(out, &ChecksumLine { kind: super::CHECKSUM, lines, sum, session_id: self.session.as_str() });
         }
         self.sum.clear();
     }

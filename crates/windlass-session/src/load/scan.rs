@@ -76,7 +76,7 @@ struct Seen {
 }
 
 /// Result of reading the text at some position.
-enum Found {
+enum ScanResult {
     /// A record that ends here, used or reported.
     Record(usize),
     /// No record, with the reason.
@@ -139,8 +139,8 @@ impl Scan {
         let mut is_checksum = false;
         while !rest.is_empty() {
             match self.record(rest, mended, damage.is_some(), &mut is_checksum) {
-                Found::Record(end) => rest = rest.get(end..).unwrap_or_default().trim_start(),
-                Found::Damage(reason) => {
+                ScanResult::Record(end) => rest = rest.get(end..).unwrap_or_default().trim_start(),
+                ScanResult::Damage(reason) => {
                     damage.get_or_insert(reason);
                     tries += 1;
                     let next = if tries > RESYNCS { None } else { next_start(rest) };
@@ -156,19 +156,19 @@ impl Scan {
 
     /// Reads the record at the start of the text. After damage an object may be a part of the damaged record, so only
     /// objects in the form of a record are accepted.
-    fn record(&mut self, text: &str, mended: bool, after_damage: bool, is_checksum: &mut bool) -> Found {
+    fn record(&mut self, text: &str, mended: bool, after_damage: bool, is_checksum: &mut bool) -> ScanResult {
         let mut stream = serde_json::Deserializer::from_str(text).into_iter::<&serde_json::value::RawValue>();
         let record = match stream.next() {
             Some(Ok(record)) if record.get().starts_with('{') => record.get(),
-            Some(Err(error)) => return Found::Damage(format!("it is no JSON record: {error}")),
-            _ => return Found::Damage("it is no JSON object".to_owned()),
+            Some(Err(error)) => return ScanResult::Damage(format!("it is no JSON record: {error}")),
+            _ => return ScanResult::Damage("it is no JSON object".to_owned()),
         };
         let end = stream.byte_offset();
         let sound = lone_surrogates_replaced(record);
         let mended = mended || matches!(sound, Cow::Owned(_));
         match decode(&sound) {
             Ok(decoded) if after_damage && !is_record(&decoded) => {
-                return Found::Damage("it is a part of a record".to_owned());
+                return ScanResult::Damage("it is a part of a record".to_owned());
             }
             Ok(decoded) if mended && has_reasoning(&decoded) => {
                 self.skip("its reasoning is signed and has broken Unicode");
@@ -180,10 +180,10 @@ impl Scan {
                 *is_checksum |= matches!(decoded.body, Body::Checksum(_));
                 self.push(decoded, blake3::hash(record.as_bytes()));
             }
-            Err(reason) if after_damage => return Found::Damage(reason),
+            Err(reason) if after_damage => return ScanResult::Damage(reason),
             Err(reason) => self.skip(reason),
         }
-        Found::Record(end)
+        ScanResult::Record(end)
     }
 
     /// Counts the line before as cut off while it was written: that is not damage.

@@ -76,7 +76,7 @@ pub struct SessionCheckpoints {
 }
 
 /// Checkpoints found on disk, with their paths.
-struct Found {
+struct CheckpointFolder {
     of: SessionCheckpoints,
     directory: PathBuf,
     outputs: PathBuf,
@@ -127,7 +127,7 @@ fn folders(at: &Path) -> Result<Vec<PathBuf>, StoreError> {
 }
 
 /// Returns the checkpoints and outputs of the session with this folder, if it has any.
-fn look(session: &Path) -> io::Result<Option<Found>> {
+fn look(session: &Path) -> io::Result<Option<CheckpointFolder>> {
     let log = session.with_extension("jsonl");
     let Some(id) = session_id(&log) else { return Ok(None) };
     let (directory, outputs) = (FileCheckpoints::directory_in(session), session.join(OUTPUTS));
@@ -144,7 +144,7 @@ fn look(session: &Path) -> io::Result<Option<Found>> {
     }
     let Some(used) = used else { return Ok(None) };
     let of = SessionCheckpoints { session: id, bytes, used: timestamp(used) };
-    Ok(Some(Found { of, directory, outputs, log }))
+    Ok(Some(CheckpointFolder { of, directory, outputs, log }))
 }
 
 fn timestamp(since: Duration) -> Timestamp {
@@ -152,7 +152,7 @@ fn timestamp(since: Duration) -> Timestamp {
 }
 
 /// Drops the checkpoints of one session, unless the session or the checkpoints are in use.
-fn drop_one(found: &Found, dry_run: bool) -> Result<(), LockError> {
+fn drop_one(found: &CheckpointFolder, dry_run: bool) -> Result<(), LockError> {
     let _session = existing_lock(LockedLog::open(&found.log, false))?;
     let _index = existing_lock(Locked::open(&found.directory.join("index.jsonl"), false))?;
     if dry_run {

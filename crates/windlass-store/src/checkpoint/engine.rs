@@ -42,14 +42,14 @@ pub(crate) struct Engine<S> {
 #[derive(Debug)]
 pub(crate) struct Core<S> {
     pub(crate) shelf: S,
-    state: Mutex<Known>,
+    state: Mutex<CheckpointHistory>,
     /// Held while the index is read or written.
     writer: Mutex<Writer>,
 }
 
 /// Known history, and its records that are still to be written.
 #[derive(Debug, Default)]
-struct Known {
+struct CheckpointHistory {
     history: Option<History>,
     pending: Vec<u8>,
     /// Total number of records.
@@ -67,7 +67,7 @@ struct Writer {
 }
 
 impl<S: Shelf> Core<S> {
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, CheckpointHistory> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -89,7 +89,7 @@ impl<S: Shelf> Core<S> {
     /// Adds a record to be written later. Returns its number.
     pub(crate) fn record(&self, record: Record) -> u64 {
         let mut known = self.known();
-        let Known { history, pending, recorded, kept } = &mut *known;
+        let CheckpointHistory { history, pending, recorded, kept } = &mut *known;
         *recorded += 1;
         if matches!(record, Record::Kept { .. }) {
             *kept = *recorded;

@@ -23,7 +23,7 @@ const ROUNDS: usize = 3;
 const RESTLESS: &str = "it changed while the baseline was made";
 
 /// Present state of a file.
-struct Found {
+struct PresentFile {
     path: PathBuf,
     state: State,
     content: Content,
@@ -38,14 +38,14 @@ enum Was {
 }
 
 /// A file that differs, or may.
-struct Change {
+struct DifferingFile {
     was: Was,
-    now: Found,
+    now: PresentFile,
     /// `true` if the file system reports a change, `false` if one could only not be ruled out.
     is_certain: bool,
 }
 
-impl Change {
+impl DifferingFile {
     fn is_real(&self) -> bool {
         match &self.was {
             Was::Unseen => false,
@@ -150,10 +150,13 @@ impl<S: Shelf> Engine<S> {
         for group in groups(changes, size_of) {
             let changes = self.read_changes(baseline, group, (root, ChangedBy::Others)).await?;
             is_quiet &= !changes.iter().any(|change| change.is_certain);
-            let found = changes.into_iter().map(|Change { mut now, is_certain, .. }| {
+            let found = changes.into_iter().map(|DifferingFile { mut now, is_certain, .. }| {
                 if is_certain && is_last && matches!(now.state, State::File { .. }) {
-                    now =
-                        Found { state: State::Unkept { why: RESTLESS.to_owned() }, content: Content::default(), ..now };
+                    now = PresentFile {
+                        state: State::Unkept { why: RESTLESS.to_owned() },
+                        content: Content::default(),
+                        ..now
+                    };
                 }
                 now
             });
@@ -195,7 +198,7 @@ impl<S: Shelf> Engine<S> {
         &self,
         baseline: &mut Baseline,
         before: &TreeSurvey,
-        changes: Vec<Change>,
+        changes: Vec<DifferingFile>,
         survey: &Survey,
     ) -> Result<(), CheckpointError> {
         let mut found = Vec::with_capacity(changes.len());
@@ -213,10 +216,10 @@ impl<S: Shelf> Engine<S> {
         &self,
         baseline: &Baseline,
         before: &TreeSurvey,
-        change: &Change,
+        change: &DifferingFile,
         survey: &Survey,
     ) -> Result<(), CheckpointError> {
-        let Found { path, state: now, .. } = &change.now;
+        let PresentFile { path, state: now, .. } = &change.now;
         let is_kept = self.core.look(|history| history.is_kept(path)) == Some(true);
         if survey.changed_by == ChangedBy::Others || baseline.recorded.contains(path) {
             if is_kept {
@@ -243,7 +246,11 @@ impl<S: Shelf> Engine<S> {
     }
 
     /// Returns the state of a file before its change, and its content.
-    async fn earlier(&self, before: &TreeSurvey, change: &Change) -> Result<(State, Option<Vec<u8>>), CheckpointError> {
+    async fn earlier(
+        &self,
+        before: &TreeSurvey,
+        change: &DifferingFile,
+    ) -> Result<(State, Option<Vec<u8>>), CheckpointError> {
         let Was::Known(was) = &change.was else {
             let above = change.now.path.ancestors().skip(1);
             let missing = above.take_while(|folder| before.lacks_folder(folder)).count();
@@ -312,7 +319,7 @@ impl<S: Shelf> Engine<S> {
         baseline: &Baseline,
         changes: Vec<SurveyChange>,
         (root, changed_by): (&Path, ChangedBy),
-    ) -> Result<Vec<Change>, CheckpointError> {
+    ) -> Result<Vec<DifferingFile>, CheckpointError> {
         let (mut found, mut certain, mut read) = (Vec::new(), std::collections::HashMap::new(), Vec::new());
         for SurveyChange { path, before, now, .. } in changes {
             if self.is_own(&path) {
@@ -335,14 +342,14 @@ impl<S: Shelf> Engine<S> {
             };
             certain.insert(path.clone(), (was, before != now));
             match state {
-                Some(state) => found.push(Found { path, state, content: Content::default() }),
+                Some(state) => found.push(PresentFile { path, state, content: Content::default() }),
                 None => read.push(path),
             }
         }
         found.extend(self.read(read).await?);
-        let change = |now: Found| {
+        let change = |now: PresentFile| {
             let (was, is_certain) = certain.remove(&now.path).unwrap_or((Was::Unseen, true));
-            Change { was, now, is_certain }
+            DifferingFile { was, now, is_certain }
         };
         Ok(found.into_iter().map(change).collect())
     }
@@ -353,7 +360,7 @@ impl<S: Shelf> Engine<S> {
         baseline: &Baseline,
         tree: &TreeSurvey,
         root: &Path,
-    ) -> Result<Vec<Change>, CheckpointError> {
+    ) -> Result<Vec<DifferingFile>, CheckpointError> {
         let is_unseen = |path: &PathBuf| {
             let is_gone = path.parent().is_some_and(|folder| tree.lacks_folder(folder));
             let is_hidden = matches!(tree.look_up(path), None | Some(Some(Surveyed::LeftOut)));
@@ -361,15 +368,15 @@ impl<S: Shelf> Engine<S> {
         };
         let tracked = self.core.look(|history| history.tracked()).unwrap_or_default();
         let found = self.read(tracked.into_iter().filter(is_unseen).collect()).await?;
-        let change = |now: Found| {
+        let change = |now: PresentFile| {
             let was = baseline.get(&now.path).cloned().map_or(Was::Unseen, Was::Known);
-            Change { was, now, is_certain: true }
+            DifferingFile { was, now, is_certain: true }
         };
         Ok(found.into_iter().map(change).collect())
     }
 
     /// Reads the states and contents of files.
-    async fn read(&self, paths: Vec<PathBuf>) -> Result<Vec<Found>, CheckpointError> {
+    async fn read(&self, paths: Vec<PathBuf>) -> Result<Vec<PresentFile>, CheckpointError> {
         if paths.is_empty() {
             return Ok(Vec::new());
         }
@@ -380,9 +387,9 @@ impl<S: Shelf> Engine<S> {
     }
 
     /// Stores the present states of files, with their contents as far as there is space.
-    async fn take_in(&self, baseline: &mut Baseline, found: Vec<Found>) -> Result<(), CheckpointError> {
+    async fn take_in(&self, baseline: &mut Baseline, found: Vec<PresentFile>) -> Result<(), CheckpointError> {
         let (mut new, mut contents) = (Vec::new(), Vec::new());
-        for Found { path, state, content } in found {
+        for PresentFile { path, state, content } in found {
             let State::File { hash, size, .. } = state else {
                 let is_gone = matches!(state, State::Absent { .. });
                 baseline.set(path, (!is_gone).then(|| Known::without_content(state)));
@@ -415,7 +422,7 @@ impl<S: Shelf> Engine<S> {
     }
 }
 
-fn whole(path: PathBuf, found: Result<WholeFile, WorkspaceError>, limit: u64) -> Found {
+fn whole(path: PathBuf, found: Result<WholeFile, WorkspaceError>, limit: u64) -> PresentFile {
     let (state, content) = match (found.as_ref().ok().and_then(seen), found) {
         (Some(state), Ok(WholeFile::File(file))) => {
             let open = file.file().cloned();
@@ -428,7 +435,7 @@ fn whole(path: PathBuf, found: Result<WholeFile, WorkspaceError>, limit: u64) ->
             (State::Unkept { why: format!("it was not kept: {why}") }, Content::default())
         }
     };
-    Found { path, state, content }
+    PresentFile { path, state, content }
 }
 
 fn size_of(change: &SurveyChange) -> u64 {

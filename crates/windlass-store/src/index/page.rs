@@ -63,7 +63,7 @@ fn said(filter: &Filter, log: &LogFile, ends: &mut Ends) -> io::Result<Option<Sa
         return Ok(Some(Said { summary, digest: None, matches: Vec::new() }));
     }
     let mut digest = SessionDigest::default();
-    let mut found = filter.words.as_ref().map(Found::new);
+    let mut found = filter.words.as_ref().map(SessionMatches::new);
     let mut look = |text: LogText| found.iter_mut().for_each(|found| found.look(&text));
     title_text(&summary).into_iter().for_each(&mut look);
     reader.lines(0, &mut digest, look)?;
@@ -73,7 +73,7 @@ fn said(filter: &Filter, log: &LogFile, ends: &mut Ends) -> io::Result<Option<Sa
 
 /// Matches of a search in the texts of one session.
 #[derive(Debug)]
-struct Found<'a> {
+struct SessionMatches<'a> {
     words: &'a SearchWords,
     /// Bits of the words found in any text.
     bits: u32,
@@ -81,7 +81,7 @@ struct Found<'a> {
     best: Vec<(u32, LogText)>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> SessionMatches<'a> {
     fn new(words: &'a SearchWords) -> Self {
         Self { words, bits: 0, best: Vec::new() }
     }

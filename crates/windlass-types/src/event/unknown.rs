@@ -45,13 +45,13 @@ impl Serialize for UnknownEvent {
 
 impl<'de> Deserialize<'de> for UnknownEvent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Fields)
+        deserializer.deserialize_map(UnknownEventVisitor)
     }
 }
 
-struct Fields;
+struct UnknownEventVisitor;
 
-impl<'de> Visitor<'de> for Fields {
+impl<'de> Visitor<'de> for UnknownEventVisitor {
     type Value = UnknownEvent;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

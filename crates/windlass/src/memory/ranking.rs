@@ -44,9 +44,9 @@ impl ModelRanking {
 }
 
 /// Cancels an agent that nothing waits for any more.
-struct Waiting(Cancel);
+struct CancelOnDrop(Cancel);
 
-impl Drop for Waiting {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.cancel();
     }
@@ -95,7 +95,7 @@ impl RankMemories for ModelRanking {
         (spec.max_turns, spec.effort) = (Some(1), Some(Effort::Low));
         let agents = handle.agents(ToolUseId::new(id)).await?;
         let cancel = Cancel::new();
-        let _waiting = Waiting(cancel.clone());
+        let _waiting = CancelOnDrop(cancel.clone());
         let report = agents.run(spec, cancel).await.map_err(|error| error.to_string())?;
         match report.outcome {
             Outcome::Success => Ok(named(&report.text, notes)),

@@ -11,7 +11,7 @@ use crate::files::open::{MAX_EDIT, failed, stop_if_cancelled};
 
 /// One change on disk.
 #[derive(Clone, Copy)]
-enum Step<'p> {
+enum DiskChange<'p> {
     Create(&'p Path, &'p [u8]),
     Replace { path: &'p Path, old: &'p [u8], new: &'p [u8] },
     Rename(&'p Path, &'p Path),
@@ -49,45 +49,47 @@ async fn all_or_none(cx: &ToolCx, plan: &[Planned]) -> Result<(), ToolError> {
 }
 
 /// Steps of a plan: contents first, then names, and last the steps that cannot be undone exactly.
-fn steps(plan: &[Planned]) -> Vec<Step<'_>> {
+fn steps(plan: &[Planned]) -> Vec<DiskChange<'_>> {
     let (mut contents, mut names, mut removals) = (Vec::new(), Vec::new(), Vec::new());
     for planned in plan {
         let path = planned.target.path.as_path();
         let old = planned.target.content.as_deref().unwrap_or_default();
         match &planned.becomes {
-            Becomes::Added(new) => contents.push(Step::Create(path, new)),
-            Becomes::Changed(new) => contents.push(Step::Replace { path, old, new }),
+            Becomes::Added(new) => contents.push(DiskChange::Create(path, new)),
+            Becomes::Changed(new) => contents.push(DiskChange::Replace { path, old, new }),
             Becomes::Moved(to, new) => {
                 if new != old {
-                    contents.push(Step::Replace { path, old, new });
+                    contents.push(DiskChange::Replace { path, old, new });
                 }
-                names.push(Step::Rename(path, &to.path));
+                names.push(DiskChange::Rename(path, &to.path));
             }
-            Becomes::Deleted => removals.push(Step::Remove { path, old }),
+            Becomes::Deleted => removals.push(DiskChange::Remove { path, old }),
         }
     }
     contents.into_iter().chain(names).chain(removals).collect()
 }
 
-async fn make(cx: &ToolCx, step: Step<'_>) -> Result<(), WorkspaceError> {
+async fn make(cx: &ToolCx, step: DiskChange<'_>) -> Result<(), WorkspaceError> {
     let (files, permit) = (cx.workspace(), cx.permit());
     let making = WriteOptions::default().creating_directories();
     match step {
-        Step::Create(path, new) => files.write(permit, path, new, making.only_new()).await,
-        Step::Replace { path, old, new } => files.compare_and_write(permit, path, old, new).await,
-        Step::Rename(from, to) => files.rename(permit, from, to, making).await,
-        Step::Remove { path, old } => files.compare_and_remove(permit, path, old).await,
+        DiskChange::Create(path, new) => files.write(permit, path, new, making.only_new()).await,
+        DiskChange::Replace { path, old, new } => files.compare_and_write(permit, path, old, new).await,
+        DiskChange::Rename(from, to) => files.rename(permit, from, to, making).await,
+        DiskChange::Remove { path, old } => files.compare_and_remove(permit, path, old).await,
     }
 }
 
 /// Undoes steps, the last one first, and returns the error about it.
-async fn taken_back(cx: &ToolCx, made: &[Step<'_>], error: &WorkspaceError) -> ToolError {
+async fn taken_back(cx: &ToolCx, made: &[DiskChange<'_>], error: &WorkspaceError) -> ToolError {
     let mut left: Vec<PathBuf> = Vec::new();
     for step in made.iter().rev() {
         if undo(cx, *step).await.is_err() {
             let path = match step {
-                Step::Create(path, _) | Step::Replace { path, .. } | Step::Remove { path, .. } => path,
-                Step::Rename(_, to) => to,
+                DiskChange::Create(path, _) | DiskChange::Replace { path, .. } | DiskChange::Remove { path, .. } => {
+                    path
+                }
+                DiskChange::Rename(_, to) => to,
             };
             ReadLedger::lose(cx, &resolved(cx, path));
             left.push(path.to_path_buf());
@@ -107,24 +109,24 @@ async fn taken_back(cx: &ToolCx, made: &[Step<'_>], error: &WorkspaceError) -> T
 }
 
 /// Undoes one step, if it was made.
-async fn undo(cx: &ToolCx, step: Step<'_>) -> Result<(), WorkspaceError> {
+async fn undo(cx: &ToolCx, step: DiskChange<'_>) -> Result<(), WorkspaceError> {
     let (files, permit) = (cx.workspace(), cx.permit());
     let making = WriteOptions::default().creating_directories();
     match step {
-        Step::Create(path, new) => match content(cx, path).await? {
+        DiskChange::Create(path, new) => match content(cx, path).await? {
             Some(_) => files.compare_and_remove(permit, path, new).await,
             None => Ok(()),
         },
         // Foreign content written meanwhile stays, and is an error.
-        Step::Replace { path, old, new } => match content(cx, path).await? {
+        DiskChange::Replace { path, old, new } => match content(cx, path).await? {
             Some(found) if found == old => Ok(()),
             _ => files.compare_and_write(permit, path, new, old).await,
         },
-        Step::Rename(from, to) => match (content(cx, from).await?, content(cx, to).await?) {
+        DiskChange::Rename(from, to) => match (content(cx, from).await?, content(cx, to).await?) {
             (None, Some(_)) => files.rename(permit, to, from, making).await,
             _ => Ok(()),
         },
-        Step::Remove { path, old } => match content(cx, path).await? {
+        DiskChange::Remove { path, old } => match content(cx, path).await? {
             None => files.write(permit, path, old, making.only_new()).await,
             Some(_) => Ok(()),
         },

@@ -55,7 +55,7 @@ pub(crate) fn show(notebook: &Notebook<'_>, range: CellRange) -> Option<Shown> {
     let mut cells = Vec::new();
     let mut shown_to = first.saturating_sub(1);
     for cell in notebook.cells.iter().skip(shown_to).take(limit) {
-        let mut part = Part::of(cell);
+        let mut part = CellText::of(cell);
         let cost = estimate_tokens(&part.text);
         if cost > page.left && !cells.is_empty() {
             break;
@@ -77,13 +77,13 @@ pub(crate) fn show(notebook: &Notebook<'_>, range: CellRange) -> Option<Shown> {
 
 /// Text of a cell with its outputs, with the images of these at their places.
 #[derive(Default)]
-struct Part {
+struct CellText {
     text: String,
     /// Position of each image in the text, with its media type and base64 form.
     images: Vec<(usize, String, String)>,
 }
 
-impl Part {
+impl CellText {
     fn of(cell: &Cell<'_>) -> Self {
         let run = cell.run().map(|run| format!(", run {run}")).unwrap_or_default();
         let header = format!("\n--- cell {}, id {}, {}{run} ---\n", cell.number, cell.name(), cell.kind);
@@ -187,7 +187,7 @@ impl Page {
         self.text.push_str(text);
     }
 
-    fn add(&mut self, part: Part) {
+    fn add(&mut self, part: CellText) {
         let mut at = 0;
         for (place, name, base64) in part.images {
             self.text.push_str(part.text.get(at..place).unwrap_or_default());
@@ -241,7 +241,7 @@ fn data(notebook: &Notebook<'_>, cell: &Cell<'_>) -> Value {
 }
 
 fn output_data(output: &Members<'_>) -> Value {
-    let mut part = Part::default();
+    let mut part = CellText::default();
     part.output(output);
     json!({ "output_type": output.text("output_type"), "text": part.text })
 }

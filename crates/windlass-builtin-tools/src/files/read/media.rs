@@ -10,7 +10,7 @@ use windlass_tool::{OpenFile, ToolError, ToolOutput};
 use windlass_types::text::visible_path;
 use windlass_types::{ContentBlock, DocumentSource, ImageSource, MediaLimits};
 
-use super::Reading;
+use super::FileReading;
 use crate::files::kind::ImageFormat;
 use crate::files::notebook::{CellRange, Notebook, Shown, show};
 use crate::files::open::MAX_EDIT;
@@ -32,7 +32,7 @@ const MOST_PAGES: u32 = 20;
 #[cfg(feature = "pdf")]
 const MOST_TIME: Duration = Duration::from_secs(20);
 
-impl Reading<'_> {
+impl FileReading<'_> {
     pub(super) async fn image(mut self, file: &mut dyn OpenFile, format: ImageFormat) -> Result<ToolOutput, ToolError> {
         let bytes = self.whole(file, MAX_FILE, &format!("{} image", format.name())).await?;
         let size = bytes.len();

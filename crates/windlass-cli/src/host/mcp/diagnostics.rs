@@ -51,12 +51,12 @@ impl Diagnostics for DiagnosticsTool {
 }
 
 #[derive(Deserialize)]
-struct Answer {
-    diagnostics: Vec<Said>,
+struct DiagnosticsReply {
+    diagnostics: Vec<ReportedDiagnostic>,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct ReportedDiagnostic {
     path: PathBuf,
     line: u32,
     #[serde(default)]
@@ -77,8 +77,8 @@ enum Word {
 }
 
 fn read(answer: &JsonText) -> Result<Vec<Diagnostic>, String> {
-    let answer: Answer = answer.to().map_err(|error| error.to_string())?;
-    let read = |said: Said| {
+    let answer: DiagnosticsReply = answer.to().map_err(|error| error.to_string())?;
+    let read = |said: ReportedDiagnostic| {
         let severity = match said.severity {
             Word::Error => Severity::Error,
             Word::Warning => Severity::Warning,
