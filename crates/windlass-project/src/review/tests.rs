@@ -17,6 +17,7 @@ const FILE: &str = "/w/.claude/settings.json";
 fn samples(key: &SettingKey) -> Vec<Value> {
     let shape = key.expected();
     match key.name {
+        "keyBindings" => vec![json!({"ctrl+x": null})],
         "hooks" => vec![json!({"PreToolUse": [{"hooks": [{"type": "command", "command": "x"}]}]})],
         "allowedMcpServers" | "deniedMcpServers" => vec![json!([{"serverName": "x"}])],
         "models" => vec![json!({"m": {"contextWindow": 1000}})],

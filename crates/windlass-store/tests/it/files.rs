@@ -60,7 +60,8 @@ async fn one_record_a_line_and_a_checksum_after_each_synced_batch() {
     let expected = "user mode windlass-model windlass-cwd assistant assistant assistant windlass-decision \
                     windlass-question windlass-intent windlass-agent-waits user user windlass-replay-dropped \
                     windlass-model-learned windlass-model-learned windlass-tools-added windlass-tools-withheld windlass-results-trimmed windlass-todos user assistant \
-                    windlass-spent cost-state windlass-checksum";
+                    windlass-spent windlass-run-resumed windlass-prompt-queued windlass-prompt-unqueued cost-state \
+                    windlass-checksum";
     assert_eq!(types.join(" "), expected);
     let assistant: serde_json::Value = serde_json::from_str(log.lines().nth(5).unwrap()).unwrap();
     assert_eq!(assistant["message"]["stop_reason"], "tool_use");

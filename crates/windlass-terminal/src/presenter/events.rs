@@ -11,7 +11,7 @@ use windlass_types::{
 };
 
 /// Notice behind an answer that has no end.
-const BROKEN_OFF: &str = "The answer above broke off and is no part of the conversation. Its tokens count in the cost, where needed estimated.";
+const BROKEN_OFF: &str = "The answer above broke off and is no part of the conversation. Its tokens count in the cost, estimated if the provider did not report them.";
 
 impl TerminalPresenter {
     pub(super) fn event(&mut self, event: Event) {
