@@ -1,7 +1,11 @@
-"""A server of releases on loopback: files below a folder, and `releases/latest`, which leads to the tag of a version."""
+"""A server of releases on loopback: files below a folder, and `releases/latest`, which leads to the tag of a version.
+
+While a file has one beside it that ends with `.cut`, only the half of it is sent, and the connection is closed.
+"""
 
 import functools
 import http.server
+import os
 import sys
 
 
@@ -18,6 +22,19 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             self.end_headers()
         else:
             super().do_HEAD()
+
+    def do_GET(self):
+        path = self.translate_path(self.path)
+        if not os.path.exists(path + ".cut"):
+            super().do_GET()
+            return
+        with open(path, "rb") as file:
+            content = file.read()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content[: len(content) // 2])
+        self.close_connection = True
 
     def log_message(self, *_):
         pass

@@ -5,7 +5,7 @@
 #
 # WINDLASS_VERSION   the release, such as 0.1.0 (the newest one if it is not set)
 # WINDLASS_INSTALL   the folder of the program (~/.local/bin if it is not set)
-# WINDLASS_RELEASES  the address of the releases
+# WINDLASS_RELEASES  the address of the releases, or file:// and a folder of the same form
 #
 # WINDLASS_KEY       the public key of minisign that has signed the checksums (the one below if it is not set)
 #
@@ -13,7 +13,7 @@
 # machine, else by cosign. With none of them one line says that the signature was not looked at.
 set -eu
 
-# The public key of the releases. It is empty until the first release is signed.
+# The public key of the releases. A release writes it here (packaging/installer); in the repository there is none.
 KEY=
 
 # All of it is read before any of it runs, so that a download that was cut does nothing.
@@ -99,6 +99,11 @@ target_of_machine() {
 }
 
 fetch() {
+  case $1 in file://*)
+    cp "${1#file://}" "$2" 2>/dev/null || fail "$1 cannot be fetched"
+    return
+    ;;
+  esac
   if command -v curl >/dev/null 2>&1; then
     curl --fail --silent --show-error --location --retry 2 --output "$2" "$1" || fail "$1 cannot be fetched"
   elif command -v wget >/dev/null 2>&1; then
@@ -110,6 +115,7 @@ fetch() {
 
 # The newest release: its page has the version in its address.
 newest() {
+  case $releases in file://*) fail 'set WINDLASS_VERSION: a folder names no newest release' ;; esac
   if command -v curl >/dev/null 2>&1; then
     curl --fail --silent --show-error --location --head --output /dev/null --write-out '%{url_effective}' "$releases/latest"
   else
