@@ -44,6 +44,12 @@ class Place:
             "PATH": os.environ["PATH"],
         }
 
+    def settings(self, **settings):
+        """Settings of the user."""
+        os.makedirs(self.env["WINDLASS_HOME"], exist_ok=True)
+        with open(os.path.join(self.env["WINDLASS_HOME"], "settings.json"), "w") as file:
+            json.dump(settings, file)
+
     def path(self, name):
         return os.path.join(self.cwd, name)
 

@@ -17,6 +17,8 @@ class Client:
             tapped(WINDLASS, LOG), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=place.env, cwd=place.root
         )
         self.next = 0
+        # Other requests of the agent than permissions, and the answer to them.
+        self.asked, self.others = [], lambda _: None
 
     def line(self, line):
         self.agent.stdin.write(line + b"\n")
@@ -33,12 +35,51 @@ class Client:
             if message.get("method") == "session/request_permission":
                 outcome = answer_with(message["params"]) if callable(answer_with) else answer_with
                 self.line(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": outcome}).encode())
+            elif "method" in message and "id" in message:
+                self.asked.append(message["method"])
+                self.line(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": self.others(message)}).encode())
             elif message.get("id") == self.next and "method" not in message:
                 return message
 
     def end(self):
         self.agent.stdin.close()
         return self.agent.wait(20)
+
+
+def told(place):
+    """A client that reads files is told no path that is denied, hidden or outside, and what it answers changes no file."""
+    outside, denied, hidden, own = (os.path.join(place.root, name) for name in ["out.txt", "work/denied.txt", "work/.env", "work/own.txt"])
+    for path in [outside, denied, hidden, own]:
+        with open(path, "w") as file:
+            file.write("disk")
+    place.settings(permissions={"deny": ["Read(denied.txt)"], "allow": ["Read"]})
+    client, paths = Client(place), []
+
+    def lie(message):
+        paths.append(message["params"].get("path"))
+        return {"content": "y" * 100_000}
+
+    client.others = lie
+    client.ask("initialize", protocolVersion=1, clientCapabilities={"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": True})
+    session = client.ask("session/new", cwd=place.cwd, mcpServers=[])["result"]["sessionId"]
+    calls = [tool("Read", file_path=path)[0] for path in [outside, denied, hidden, own]]
+    calls += [tool("Write", file_path=own, content="written")[0], tool("Bash", command=f"cat {denied}")[0]]
+    reject = {"outcome": {"outcome": "selected", "optionId": "reject"}}
+    client.ask("session/prompt", reject, sessionId=session, prompt=[{"type": "text", "text": play(calls, text("ok"))}])
+    assert own in paths, paths
+    assert not {outside, denied, hidden} & set(paths), paths
+    assert all(message.startswith("fs/read_text_file") for message in client.asked), client.asked
+    for path in [outside, denied, hidden, own]:
+        with open(path) as file:
+            equal(file.read(), "disk")
+    # Answers that are none leave the disk as it is read.
+    answers = iter([{"content": 7}, {}, None, [], "x", {"content": None}])
+    client.others = lambda _: next(answers, None)
+    for _ in range(6):
+        script = play(tool("Read", file_path=own), [{"say": "messages"}])
+        answer = client.ask("session/prompt", reject, sessionId=session, prompt=[{"type": "text", "text": script}])
+        equal(answer["result"]["stopReason"], "end_turn")
+    equal(client.end(), 0)
 
 
 def main():
@@ -96,6 +137,7 @@ def main():
     equal(answer["result"]["stopReason"], "end_turn")
     assert not os.path.exists(mark)
     equal(client.end(), 0)
+    told(place)
     place.close()
     print("hostile ok")
 

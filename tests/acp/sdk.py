@@ -1,15 +1,20 @@
 """The Python SDK drives the agent: `sdk.py WINDLASS LOG`."""
 
 import asyncio
+import json
+import os
 import sys
 import traceback
 
 from acp import spawn_agent_process
 from acp.schema import (
+    AcceptElicitationResponse,
     AllowedOutcome,
     ClientCapabilities,
     EmbeddedResourceContentBlock,
     Implementation,
+    McpServerStdio,
+    ReadTextFileResponse,
     RequestPermissionResponse,
     TextContentBlock,
     TextResourceContents,
@@ -24,6 +29,8 @@ class Editor:
 
     def __init__(self):
         self.updates, self.asked, self.kind = [], [], "allow_once"
+        # Changes that are not saved, by path; paths that were read; forms that were shown, and the answer to them.
+        self.buffers, self.read, self.forms, self.values = {}, [], [], {}
 
     async def session_update(self, session_id, update, **_):
         self.updates.append((session_id, update))
@@ -32,6 +39,17 @@ class Editor:
         self.asked.append((tool_call, options))
         chosen = next(option for option in options if option.kind == self.kind)
         return RequestPermissionResponse(outcome=AllowedOutcome(outcome="selected", option_id=chosen.option_id))
+
+    async def read_text_file(self, session_id, path, **_):
+        self.read.append(path)
+        if path in self.buffers:
+            return ReadTextFileResponse(content=self.buffers[path])
+        with open(path) as file:
+            return ReadTextFileResponse(content=file.read())
+
+    async def create_elicitation(self, message, mode, **_):
+        self.forms.append((message, mode))
+        return AcceptElicitationResponse(action="accept", content=self.values)
 
     def on_connect(self, conn):
         pass
@@ -147,18 +165,73 @@ async def resources(place, editor, agent):
     assert "plum" in said(editor.take()), "the model does not read the resource"
 
 
+async def buffers(place, editor, agent):
+    """Changes that are not saved are read, never overwritten, and no denied path reaches the editor."""
+    for name in ["open.txt", ".env", "denied.txt"]:
+        place.write(name, "disk\n")
+    os.makedirs(place.path(".windlass"), exist_ok=True)
+    place.write(".windlass/settings.json", json.dumps({"permissions": {"deny": ["Read(denied.txt)"]}}))
+    session = (await agent.new_session(cwd=place.cwd, mcp_servers=[])).session_id
+    opened = place.path("open.txt")
+    editor.buffers, editor.read = {opened: "unsaved\n"}, []
+    reads = [tool("Read", file_path=place.path(name))[0] for name in ["open.txt", ".env", "denied.txt"]]
+    edit = tool("Edit", file_path=opened, old_string="unsaved", new_string="edited")
+    write = tool("Write", file_path=opened, content="written")
+    script = play(reads, edit, write, [{"say": "messages"}])
+    await agent.prompt(session_id=session, prompt=prompt(script))
+    seen = said(editor.take())
+    assert "unsaved" in seen, seen
+    assert "has changes in the editor that are not saved" in seen, seen
+    equal(place.read("open.txt"), "disk\n")
+    equal({os.path.basename(path) for path in editor.read} - {"settings.json"}, {"open.txt"})
+    # Once it is saved, it can be edited.
+    editor.buffers = {}
+    place.write("open.txt", "unsaved\n")
+    await agent.prompt(session_id=session, prompt=prompt(play(tool("Read", file_path=opened), edit, text("ok"))))
+    equal(place.read("open.txt"), "edited\n")
+    editor.take()
+
+
+async def questions(place, editor, agent):
+    """Questions of the model and of an MCP server are forms of the editor."""
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "programs", "server.py")
+    server = McpServerStdio(name="colours", command=sys.executable, args=[program, "colours"], env=[])
+    session = (await agent.new_session(cwd=place.cwd, mcp_servers=[server])).session_id
+    options = [{"label": "Red", "description": "r"}, {"label": "Blue", "description": "b"}]
+    asked = {"question": "Which colour?", "header": "Colour", "options": options, "multiSelect": False}
+    editor.forms, editor.values = [], {"question1": "Blue", "colour": "green"}
+    script = play(tool("AskUserQuestion", questions=[asked]), tool("mcp__colours__ask"), [{"say": "messages"}])
+    await agent.prompt(session_id=session, prompt=prompt(script))
+    seen = said(editor.take())
+    equal(len(editor.forms), 2)
+    assert "Which colour?: Blue" in seen and "green" in seen, seen
+    assert "colours" in editor.forms[1][0], editor.forms
+
+
 async def main():
     place, editor = Place(), Editor()
+    place.settings(enabledMcpjsonServers=["colours"])
     command, *args = tapped(WINDLASS, LOG)
     failed = 0
-    capabilities = ClientCapabilities.model_validate({"session": {"notices": {}, "compaction": {}}})
-    async with spawn_agent_process(editor, command, *args, env=place.env, cwd=place.root) as (agent, process):
+    capabilities = ClientCapabilities.model_validate(
+        {
+            "session": {"notices": {}, "compaction": {}},
+            "fs": {"readTextFile": True},
+            "elicitation": {"form": {}},
+            "auth": {"terminal": True},
+        }
+    )
+    # The SDK counts forms as unstable.
+    spawned = spawn_agent_process(editor, command, *args, env=place.env, cwd=place.root, use_unstable_protocol=True)
+    async with spawned as (agent, process):
         started = await agent.initialize(
             protocol_version=1, client_capabilities=capabilities, client_info=Implementation(name="suite", version="1")
         )
+        methods = [method.id for method in started.auth_methods]
+        equal(methods, ["api-key", "login"])
         equal((started.protocol_version, started.agent_info.name), (1, "windlass"))
         session = None
-        for name in ["turns", "lasting", "cancelled", "stored", "settings", "resources"]:
+        for name in ["turns", "lasting", "cancelled", "stored", "settings", "resources", "buffers", "questions"]:
             try:
                 more = [session] if name == "stored" else []
                 made = await asyncio.wait_for(globals()[name](place, editor, agent, *more), 30)

@@ -22,6 +22,8 @@ PARAMS = {
     "session/update": "SessionNotification",
     "session/request_permission": "RequestPermissionRequest",
     "$/cancel_request": "CancelRequestNotification",
+    "elicitation/create": "CreateElicitationRequest",
+    "fs/read_text_file": "ReadTextFileRequest",
 }
 
 

@@ -1,5 +1,6 @@
 //! The owner of the sessions behind a server.
 
+use crate::client::AcpClient;
 use crate::conversation::AcpConversation;
 use crate::error::AcpError;
 use crate::mcp_server::AcpMcpServer;
@@ -92,6 +93,8 @@ pub struct AcpSession {
     pub additional_directories: Vec<PathBuf>,
     /// MCP servers that the client brings. Unlike a server of the user's own settings, none of them is trusted.
     pub mcp_servers: Vec<AcpMcpServer>,
+    /// Client of the session, for questions of MCP servers and for buffers.
+    pub client: AcpClient,
 }
 
 /// Beginning of a session.

@@ -11,6 +11,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
+mod buffers;
+mod client;
 mod conversation;
 mod error;
 mod line;
@@ -22,6 +24,7 @@ mod session;
 mod v1;
 
 pub use agent::{AcpAgent, AcpSession, AcpStart, HistoryEntry, ListedSession, SessionPage, SessionQuery};
+pub use client::{AcpClient, AcpElicitation, AcpElicitationAnswer, AcpElicitationKind};
 pub use conversation::{AcpConversation, AcpModel};
 pub use error::{AcpError, AcpErrorKind, AcpServerError};
 pub use mcp_server::{AcpMcpServer, AcpMcpTransport};

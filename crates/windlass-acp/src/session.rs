@@ -1,16 +1,19 @@
 //! The task of one open session.
 
+mod client_requests;
 mod permission_requests;
 mod start;
 
 pub(crate) use start::{Beginning, SessionStart};
 
+use crate::client::ClientRequest;
 use crate::conversation::AcpConversation;
 use crate::error::AcpError;
 use crate::rpc::{self, RequestId};
 use crate::v1::presenter::{Presented, SessionPresenter, TurnEnd};
 use crate::v1::settings::{Change, Settings};
 use crate::v1::{commands, prompt};
+use client_requests::ClientRequests;
 use permission_requests::AskedQuestions;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -41,6 +44,10 @@ pub(crate) enum SessionInput {
     Option(RequestId, String, Value),
     /// The answer to the permission request with this number.
     Answered(u64, Result<Value, String>),
+    /// Sends a request to the client.
+    Ask(ClientRequest),
+    /// Withdraws the request to the client with this number.
+    Withdraw(u64),
     /// Closes the session.
     Close(Option<RequestId>),
 }
@@ -66,6 +73,7 @@ pub(crate) struct SessionTask {
     /// Requests to the conversation without an answer.
     requests: HashMap<String, PendingChange>,
     questions: AskedQuestions,
+    client_requests: ClientRequests,
     /// Rules of calls that the person rejects for the whole session.
     rejected: Vec<RuleValue>,
     /// Requests to close the session.
@@ -107,7 +115,8 @@ impl SessionTask {
         let mut presenter = SessionPresenter::new(cwd.clone(), client, settings, Arc::clone(&ids));
         presenter.list_commands(&live.conversation().commands());
         Self {
-            questions: AskedQuestions::new(id.clone(), number, cwd.clone()),
+            questions: AskedQuestions::new(id.clone(), number, cwd.clone(), client.forms),
+            client_requests: ClientRequests::default(),
             id,
             number,
             cwd,
@@ -256,6 +265,12 @@ impl SessionTask {
                 self.change(request, change, true);
             }
             SessionInput::Answered(number, answer) => self.answered(number, &answer),
+            SessionInput::Ask(request) => self.ask_client(request),
+            SessionInput::Withdraw(number) => {
+                if let Some(wire) = self.client_requests.withdraw(number) {
+                    self.cancel_request(wire);
+                }
+            }
             SessionInput::Close(request) => self.close(request),
         }
     }
@@ -359,8 +374,25 @@ impl SessionTask {
         }
     }
 
-    /// Takes the answer to a permission request. A late answer has no effect.
+    /// Sends a request of the owner of the sessions.
+    fn ask_client(&mut self, request: ClientRequest) {
+        let number = self.questions.number();
+        if let Some((method, params)) = self.client_requests.take(number, request) {
+            self.send(&rpc::request(&self.questions.request_id(number), method, &params));
+        }
+    }
+
+    /// Tells the client that no answer to the request with this number is expected.
+    fn cancel_request(&mut self, number: u64) {
+        let request = self.questions.request_id(number);
+        self.send(&rpc::notification("$/cancel_request", &json!({ "requestId": request })));
+    }
+
+    /// Takes the answer to a request to the client. A late answer has no effect.
     fn answered(&mut self, number: u64, answer: &Result<Value, String>) {
+        if self.client_requests.answered(number, answer) {
+            return;
+        }
         let Some(answered) = self.questions.answered(number, answer) else { return };
         if !answered.rejected.is_empty() {
             self.rejected.extend(answered.rejected);
@@ -383,6 +415,9 @@ impl SessionTask {
     fn close(&mut self, request: Option<RequestId>) {
         let closing = self.closing.get_or_insert_default();
         closing.extend(request);
+        for number in self.client_requests.withdraw_all() {
+            self.cancel_request(number);
+        }
         for prompt in &mut self.prompts {
             prompt.is_cancelled = true;
         }

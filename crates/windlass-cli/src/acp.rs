@@ -1,5 +1,6 @@
 //! `windlass acp`: sessions for an editor over the Agent Client Protocol.
 
+mod elicitation;
 mod history;
 mod servers;
 mod session;
@@ -15,6 +16,7 @@ use session::SessionSetup;
 use std::path::PathBuf;
 use std::sync::Arc;
 use windlass::Effort;
+use windlass::provider::StoredKeys;
 use windlass::session::PageCursor;
 use windlass::{Home, SessionId};
 use windlass_acp::{
@@ -26,6 +28,10 @@ use windlass_acp::{
 const PAGE: usize = 100;
 /// Id of the login by an API key in the environment.
 const KEY_LOGIN: &str = "api-key";
+/// Prefix of the id of the login by a stored key, before the name of the vendor.
+const STORED_LOGIN: &str = "stored-key-";
+/// Id of the login that stores a key, in a terminal.
+const TERMINAL_LOGIN: &str = "login";
 
 /// Flags of `windlass acp`.
 #[derive(Debug, Clone, Args)]
@@ -39,6 +45,9 @@ pub(crate) struct AcpArgs {
     /// Let the editor choose the mode bypassPermissions
     #[arg(long)]
     allow_dangerously_skip_permissions: bool,
+    /// Store a key of this vendor for later sessions, and end: what editors start in a terminal for a login
+    #[arg(long, value_name = "VENDOR", num_args = 0..=1, default_missing_value = crate::login::USUAL)]
+    pub(crate) login: Option<String>,
     #[command(flatten)]
     permissions: PermissionArgs,
     #[command(flatten)]
@@ -54,11 +63,7 @@ pub(crate) async fn acp(args: AcpArgs) -> anyhow::Result<i32> {
     let agent = EditorAgent { args: Arc::new(run_args(args)?), home: Home::from_env().map_err(of_start)? };
     let mut options = AcpOptions::new("windlass", env!("CARGO_PKG_VERSION"), windlass::conversation::ids());
     options.title = "Windlass".to_owned();
-    options.auth_methods = vec![AuthMethod::agent(
-        KEY_LOGIN,
-        "API key",
-        "Uses the key in the environment or the settings, such as ANTHROPIC_API_KEY",
-    )];
+    options.auth_methods = auth_methods();
     let server = AcpServer::new(options, agent);
     let output = WaitingOutput::new(Writer::of_process());
     match server.serve(tokio::io::stdin(), output, crate::host::terminated()).await {
@@ -67,6 +72,31 @@ pub(crate) async fn acp(args: AcpArgs) -> anyhow::Result<i32> {
         Err(AcpServerError::Output(_)) => Ok(1),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Ways to log in: each stored key, a key of the environment or the settings, and a login in a terminal.
+fn auth_methods() -> Vec<AuthMethod> {
+    let stored = stored_keys().and_then(|keys| keys.vendors().ok()).unwrap_or_default();
+    let stored = stored.into_iter().map(|vendor| {
+        let (id, name) = (format!("{STORED_LOGIN}{vendor}"), format!("Stored key of {vendor}"));
+        AuthMethod::agent(id, name, "Uses the key that `windlass login` has stored for this user")
+    });
+    let environment = AuthMethod::agent(
+        KEY_LOGIN,
+        "API key",
+        "Uses the key in the environment or the settings, such as ANTHROPIC_API_KEY",
+    );
+    let terminal = AuthMethod::terminal(
+        TERMINAL_LOGIN,
+        "Log in",
+        "Asks for a key in a terminal and stores it for this user",
+        ["--login"],
+    );
+    stored.chain([environment, terminal]).collect()
+}
+
+fn stored_keys() -> Option<StoredKeys> {
+    StoredKeys::from_lookup(|name| std::env::var(name).ok())
 }
 
 fn run_args(args: AcpArgs) -> anyhow::Result<RunArgs> {
@@ -137,7 +167,15 @@ impl AcpAgent for EditorAgent {
         Ok(())
     }
 
-    async fn authenticate(&self, _: &str) -> Result<(), AcpError> {
+    async fn authenticate(&self, method: &str) -> Result<(), AcpError> {
+        if let Some(vendor) = method.strip_prefix(STORED_LOGIN) {
+            let vendors = stored_keys().map(|keys| keys.vendors()).transpose();
+            let vendors = vendors.map_err(|error| AcpError::internal(error.to_string()))?.unwrap_or_default();
+            let is_stored = vendors.iter().any(|stored| stored == vendor);
+            return is_stored.then_some(()).ok_or_else(|| {
+                AcpError::auth_required(format!("no key of {vendor} is stored: run `windlass login {vendor}`"))
+            });
+        }
         let cwd = std::env::current_dir().map_err(|error| AcpError::internal(error.to_string()))?;
         let project = session::project(&self.args, &cwd)?;
         let chosen =

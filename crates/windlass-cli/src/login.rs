@@ -10,7 +10,7 @@ use std::io::{Read as _, Write, stderr, stdin, stdout};
 use windlass::provider::StoredKeys;
 
 /// Vendor without one on the command line.
-const USUAL: &str = "anthropic";
+pub(crate) const USUAL: &str = "anthropic";
 /// Maximum number of bytes that are read of standard input.
 const LONGEST: u64 = 64 * 1024;
 
@@ -26,6 +26,13 @@ pub(crate) struct LoginArgs {
     /// With --list: one JSON object
     #[arg(long, requires = "list")]
     json: bool,
+}
+
+impl LoginArgs {
+    /// A login for this vendor.
+    pub(crate) fn of(vendor: &str) -> Self {
+        Self { vendor: vendor.to_owned(), list: false, json: false }
+    }
 }
 
 const AFTER_HELP: &str = "\

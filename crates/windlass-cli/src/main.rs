@@ -66,6 +66,7 @@ use clap::error::ErrorKind;
 use command_line::{AgentsCommand, Cli, Command, ContextCommand, PermissionsCommand, ToolsCommand};
 use debug_log::DebugLogPlace;
 use failure::Usage;
+use login::LoginArgs;
 use std::future::Future;
 use std::io::{self, Write, stderr, stdout};
 use std::time::Duration;
@@ -150,7 +151,10 @@ fn command() -> anyhow::Result<i32> {
 /// Runs a subcommand.
 fn run_command(command: Command, terminal: Terminal) -> anyhow::Result<i32> {
     match command {
-        Command::Acp(args) => block_on(acp::acp(*args)),
+        Command::Acp(args) => match &args.login {
+            Some(vendor) => login::login(&LoginArgs::of(vendor), terminal),
+            None => block_on(acp::acp(*args)),
+        },
         Command::Demo(args) => block_on(demo::demo(args, terminal)),
         Command::Proxy(args) => proxy::proxy(args),
         Command::Config(command) => config::config(&command),

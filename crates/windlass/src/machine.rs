@@ -4,6 +4,7 @@
 
 use crate::home::Home;
 use crate::local::{self, OutputSpace};
+use crate::options::FilesLayer;
 use crate::sandbox::ProgramSandbox;
 use crate::server_guard::ServerGuard;
 use std::ffi::OsString;
@@ -44,6 +45,8 @@ pub(crate) struct Surroundings {
 #[derive(Clone, Default)]
 pub(crate) struct Files {
     pub(crate) workspace: Option<Arc<dyn Workspace>>,
+    /// Layer over the files, supplied or of this machine.
+    pub(crate) layer: Option<FilesLayer>,
     /// Whole files of the supplied workspace.
     pub(crate) tree: Option<Arc<dyn FileTree>>,
     /// Name that distinguishes the place of remote files, if the program supplied one.
@@ -84,10 +87,14 @@ impl Surroundings {
 
     /// Workspace of the session. For remote files, `folders` of this machine are readable as well.
     pub(crate) fn workspace(&self, folders: impl Iterator<Item = PathBuf>, home: Option<&Home>) -> Arc<dyn Workspace> {
-        match &self.files.workspace {
+        let files = match &self.files.workspace {
             Some(far) if !far.is_local() => local::files_and_folders(Arc::clone(far), folders),
             Some(given) => Arc::clone(given),
             None => local::files(home),
+        };
+        match &self.files.layer {
+            Some(layer) => layer(files),
+            None => files,
         }
     }
 

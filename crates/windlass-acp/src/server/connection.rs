@@ -1,6 +1,7 @@
 //! The requests of a client, each given to its session or answered in a task of its own.
 
 use crate::agent::{AcpAgent, AcpSession, AcpStart, SessionQuery};
+use crate::client::AcpClient;
 use crate::error::{AcpError, AcpErrorKind};
 use crate::line::{Line, LineReader};
 use crate::options::AcpOptions;
@@ -246,6 +247,7 @@ impl<A: AcpAgent> Connection<A> {
         let number = self.next_session;
         let (inbox, messages) = mpsc::channel(WAITING_MESSAGES);
         let alive = watch::Sender::new(());
+        let to_client = AcpClient::new(id.clone(), inbox.downgrade(), client);
         self.sessions.insert(id.clone(), OpenSession { number, inbox, alive: alive.subscribe() });
         let start_of_task = SessionStart {
             id: id.clone(),
@@ -265,6 +267,7 @@ impl<A: AcpAgent> Connection<A> {
             cwd: given.cwd,
             additional_directories: given.additional_directories,
             mcp_servers,
+            client: to_client,
         };
         let (agent, beginning) = (Arc::clone(&self.agent), Beginning { request: request.clone(), session });
         self.tasks.spawn(async move {

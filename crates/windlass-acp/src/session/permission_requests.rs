@@ -1,8 +1,10 @@
 //! Permission requests that wait for the client.
 
 use crate::rpc;
+use crate::v1::elicitation;
 use crate::v1::permission::{self, Choice, Verdict};
 use crate::v1::presenter::call_id;
+use crate::v1::question::QuestionForm;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,12 +17,22 @@ pub(crate) struct AskedQuestions {
     number: u64,
     cwd: PathBuf,
     next: u64,
+    /// `true` if the client shows forms.
+    shows_forms: bool,
     open: BTreeMap<u64, OpenQuestion>,
 }
 
 struct OpenQuestion {
     id: String,
-    choices: Vec<Choice>,
+    shown: ShownQuestion,
+}
+
+/// Form in which a client is shown a question.
+enum ShownQuestion {
+    /// Options to choose from.
+    Choices(Vec<Choice>),
+    /// Questions of the model.
+    Form(QuestionForm),
 }
 
 /// Answer to a question.
@@ -32,24 +44,35 @@ pub(crate) struct AnsweredQuestion {
 }
 
 impl AskedQuestions {
-    pub(crate) fn new(session: String, number: u64, cwd: PathBuf) -> Self {
-        Self { session, number, cwd, next: 0, open: BTreeMap::new() }
+    pub(crate) fn new(session: String, number: u64, cwd: PathBuf, shows_forms: bool) -> Self {
+        Self { session, number, cwd, next: 0, shows_forms, open: BTreeMap::new() }
     }
 
     /// The request to the client.
     pub(crate) fn ask(&mut self, question: &str, request: &PermissionRequest) -> Value {
-        self.next += 1;
-        let choices = permission::choices(request);
+        let number = self.number();
         let call = call_id(&request.agent, &request.tool_use_id);
-        let params = permission::params(&self.session, &call, request, &choices, &self.cwd);
-        let message = rpc::request(&self.request_id(self.next), "session/request_permission", &params);
-        self.open.insert(self.next, OpenQuestion { id: question.to_owned(), choices });
-        message
+        let (method, params, shown) = match QuestionForm::of(request).filter(|_| self.shows_forms) {
+            Some(form) => (elicitation::METHOD, form.params(&self.session, &call), ShownQuestion::Form(form)),
+            None => {
+                let choices = permission::choices(request);
+                let params = permission::params(&self.session, &call, request, &choices, &self.cwd);
+                ("session/request_permission", params, ShownQuestion::Choices(choices))
+            }
+        };
+        self.open.insert(number, OpenQuestion { id: question.to_owned(), shown });
+        rpc::request(&self.request_id(number), method, &params)
     }
 
     /// Takes the answer to the request with this number, if it is open.
     pub(crate) fn answered(&mut self, number: u64, answer: &Result<Value, String>) -> Option<AnsweredQuestion> {
-        let OpenQuestion { id: question, choices } = self.open.remove(&number)?;
+        let OpenQuestion { id: question, shown } = self.open.remove(&number)?;
+        let choices = match shown {
+            ShownQuestion::Choices(choices) => choices,
+            ShownQuestion::Form(form) => {
+                return Some(AnsweredQuestion { question, answer: form.verdict(answer), rejected: Vec::new() });
+            }
+        };
         let (answer, rejected) = match permission::verdict(&choices, answer) {
             Ok(Verdict::Allow(updates)) => (PermissionAnswer::Allow { updated_input: None, updates }, Vec::new()),
             Ok(Verdict::Deny) => (PermissionAnswer::deny("The user rejected the call."), Vec::new()),
@@ -76,7 +99,14 @@ impl AskedQuestions {
         open.into_keys().map(|number| self.request_id(number)).collect()
     }
 
-    fn request_id(&self, number: u64) -> String {
+    /// A fresh number of a request to the client.
+    pub(crate) fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    /// Id on the wire of the request with this number.
+    pub(crate) fn request_id(&self, number: u64) -> String {
         format!("{}-{number}", self.number)
     }
 }

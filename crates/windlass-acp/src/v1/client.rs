@@ -11,6 +11,12 @@ pub(crate) struct ClientAbilities {
     pub(crate) compaction: bool,
     /// `true` if it can start the agent in a terminal for a login.
     pub(crate) terminal_login: bool,
+    /// `true` if it shows forms.
+    pub(crate) forms: bool,
+    /// `true` if it opens pages that a question names.
+    pub(crate) pages: bool,
+    /// `true` if it reads files, with changes that are not saved.
+    pub(crate) reads_files: bool,
 }
 
 impl ClientAbilities {
@@ -22,6 +28,9 @@ impl ClientAbilities {
             notices: has("/clientCapabilities/session/notices"),
             compaction: has("/clientCapabilities/session/compaction"),
             terminal_login: has("/clientCapabilities/auth/terminal"),
+            forms: has("/clientCapabilities/elicitation/form"),
+            pages: has("/clientCapabilities/elicitation/url"),
+            reads_files: has("/clientCapabilities/fs/readTextFile"),
         }
     }
 }

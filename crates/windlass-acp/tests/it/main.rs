@@ -9,6 +9,8 @@
 )]
 
 mod broken;
+mod buffers;
+mod client_requests;
 mod permission;
 mod prompts;
 mod sessions;

@@ -31,7 +31,13 @@ pub(crate) fn says(text: &str) -> ScriptedTurn {
 
 /// A turn with a call.
 pub(crate) fn calls(id: &str, tool: &str) -> ScriptedTurn {
-    ScriptedTurn::new().tool_use_with_id(id, tool, json!({ "path": "a.txt" }))
+    let input = if tool == "AskUserQuestion" {
+        let options = json!([{ "label": "Red", "description": "" }, { "label": "Blue", "description": "" }]);
+        json!({ "questions": [{ "question": "Which colour?", "header": "Colour", "options": options }] })
+    } else {
+        json!({ "path": "a.txt" })
+    };
+    ScriptedTurn::new().tool_use_with_id(id, tool, input)
 }
 
 /// The owner of the sessions.
@@ -40,6 +46,8 @@ pub(crate) struct Agent {
     model: ScriptedModel,
     /// Number of calls of the tool `act` that ran.
     pub(crate) acted: Arc<AtomicUsize>,
+    /// Answers that the tool `AskUserQuestion` was given.
+    pub(crate) asked: Arc<Mutex<Vec<Value>>>,
     /// Number of openings that fail.
     pub(crate) fails: Arc<AtomicUsize>,
     /// Sessions that were asked for.
@@ -53,6 +61,7 @@ impl Agent {
         Self {
             model: ScriptedModel::new(turns.into_iter().fold(Script::new(), Script::then)),
             acted: Arc::default(),
+            asked: Arc::default(),
             fails: Arc::default(),
             begun: Arc::default(),
             closed: Arc::default(),
@@ -78,7 +87,12 @@ impl Agent {
             std::future::pending::<Result<String, windlass_tool::ToolError>>()
         });
         let hang: Arc<dyn DynTool> = Arc::new(hang);
-        let tools = ToolSet::new([Arc::new(act) as Arc<dyn DynTool>, hang])?;
+        let asked = self.asked;
+        let ask = tool_fn("AskUserQuestion", "Asks.", move |input: In, _: ToolCx| {
+            asked.lock().unwrap().push(input.get("answers").cloned().unwrap_or_default());
+            async { Ok("answered".to_owned()) }
+        });
+        let tools = ToolSet::new([Arc::new(act) as Arc<dyn DynTool>, hang, Arc::new(ask)])?;
         let mut policy = PolicyConfig::new("/w");
         policy.mode = settings.permission_mode.unwrap_or_default();
         let policy = Policy::new(policy);

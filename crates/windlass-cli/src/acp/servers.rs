@@ -1,20 +1,27 @@
 //! MCP servers of a session: those of files, of the command line, and of the editor.
 
+use super::elicitation::EditorElicitation;
 use crate::args::RunArgs;
 use crate::mcp::configured::Configured;
 use crate::notes::note_to_stderr;
+use std::sync::Arc;
 use windlass::mcp::{McpServerConfig, McpServers, ProjectServers};
 use windlass::project::LoadedProject;
-use windlass_acp::{AcpMcpServer, AcpMcpTransport};
+use windlass_acp::{AcpClient, AcpMcpServer, AcpMcpTransport};
 
 /// Begins to connect the servers. Returns them with the reasons why servers of the editor are not started.
 pub(super) fn start(
     args: &RunArgs,
     project: &LoadedProject,
     given: Vec<AcpMcpServer>,
+    client: &AcpClient,
 ) -> anyhow::Result<(ProjectServers, Vec<String>)> {
     let servers = project.servers_in(|| {
         let options = project.server_options().with_client("windlass", env!("CARGO_PKG_VERSION"));
+        let options = match EditorElicitation::of(client) {
+            Some(asked) => options.with_elicitation(Arc::new(asked)),
+            None => options,
+        };
         McpServers::new(options.with_login_command("windlass mcp login"))
     });
     let configured = Configured::read(args.mcp.mcp_config.iter().map(String::as_str))?;

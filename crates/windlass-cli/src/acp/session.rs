@@ -13,8 +13,9 @@ use windlass::options::{HostOptions, StorageOptions, WorkspaceOptions};
 use windlass::project::Agents;
 use windlass::project::LoadedProject;
 use windlass::session::SessionTools;
+use windlass::tool::built_in::AskUserQuestion;
 use windlass::{Home, SessionBuilder};
-use windlass_acp::{AcpConversation, AcpError, AcpModel, AcpSession, AcpStart};
+use windlass_acp::{AcpClient, AcpConversation, AcpError, AcpModel, AcpSession, AcpStart};
 
 /// Models that an editor is offered.
 const MODELS: [(&str, &str, &str); 4] = [
@@ -31,6 +32,7 @@ pub(super) struct SessionSetup {
     id: String,
     start: AcpStart,
     directories: Vec<PathBuf>,
+    client: AcpClient,
     project: LoadedProject,
     servers: ProjectServers,
     /// Reasons why servers of the editor are not started.
@@ -52,9 +54,10 @@ pub(super) fn project(args: &RunArgs, cwd: &Path) -> Result<LoadedProject, AcpEr
 impl SessionSetup {
     /// Reads the project, and begins to connect the MCP servers.
     pub(super) fn new(args: Arc<RunArgs>, home: Home, session: AcpSession) -> Result<Arc<Self>, AcpError> {
-        let AcpSession { id, start, cwd, additional_directories, mcp_servers, .. } = session;
+        let AcpSession { id, start, cwd, additional_directories, mcp_servers, client, .. } = session;
         let project = project(&args, &cwd)?;
-        let (servers, kept_out) = servers::start(&args, &project, mcp_servers).map_err(|error| internal(&error))?;
+        let (servers, kept_out) =
+            servers::start(&args, &project, mcp_servers, &client).map_err(|error| internal(&error))?;
         for reason in &kept_out {
             note_to_stderr(reason);
         }
@@ -64,6 +67,7 @@ impl SessionSetup {
             id,
             start,
             directories: additional_directories,
+            client,
             project,
             servers,
             kept_out,
@@ -121,7 +125,18 @@ impl SessionSetup {
             .mcp_servers(self.servers.set().clone())
             .persist(self.home.clone());
         let workspace = self.directories.iter().fold(WorkspaceOptions::new(), WorkspaceOptions::add_dir);
-        Ok(builder.workspace(workspace))
+        let builder = builder.workspace(self.with_buffers(workspace));
+        // Without a form the answers could not be given.
+        Ok(if self.client.shows_forms() { builder.tools(AskUserQuestion::default()) } else { builder })
+    }
+
+    /// Lets tools read files with the changes that the editor has not saved, where the editor tells them.
+    fn with_buffers(&self, workspace: WorkspaceOptions) -> WorkspaceOptions {
+        let directories = self.directories.iter().filter_map(|directory| directory.canonicalize().ok());
+        let directories: Vec<PathBuf> =
+            std::iter::once(self.project.places().start().to_path_buf()).chain(directories).collect();
+        let client = self.client.clone();
+        workspace.files_layer(move |disk| client.over_files(disk, directories.clone()))
     }
 
     /// The models to choose from, and the name of the current one.

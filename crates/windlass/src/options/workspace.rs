@@ -6,6 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_tool::{FileTree, Process, Workspace};
 
+/// Layer over the files of a session.
+pub(crate) type FilesLayer = Arc<dyn Fn(Arc<dyn Workspace>) -> Arc<dyn Workspace> + Send + Sync>;
+
 /// Place in which a session works, beside its [working directory](crate::SessionBuilder::cwd): further directories,
 /// files, programs, their environment and their sandbox. Values that are not set stay as they are.
 ///
@@ -21,6 +24,7 @@ pub struct WorkspaceOptions {
     user_home: Option<PathBuf>,
     files: Option<Arc<dyn Workspace>>,
     file_tree: Option<Arc<dyn FileTree>>,
+    files_layer: Option<FilesLayer>,
     process: Option<Arc<dyn Process>>,
     env: Option<Vec<(OsString, OsString)>>,
     /// Values that features bring.
@@ -54,6 +58,29 @@ impl WorkspaceOptions {
         self
     }
 
+    /// Layer over the [files](Self::files) of the session, also over those of this machine: it is given them, and tools
+    /// use what it returns. File checkpoints, searches of this machine and programs pass by it.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use windlass::options::WorkspaceOptions;
+    /// use windlass::tool::Workspace;
+    ///
+    /// /// Files as they are: a real layer returns a workspace around them.
+    /// fn layer(files: Arc<dyn Workspace>) -> Arc<dyn Workspace> {
+    ///     files
+    /// }
+    ///
+    /// let options = WorkspaceOptions::new().files_layer(layer);
+    /// ```
+    pub fn files_layer(
+        mut self,
+        layer: impl Fn(Arc<dyn Workspace>) -> Arc<dyn Workspace> + Send + Sync + 'static,
+    ) -> Self {
+        self.files_layer = Some(Arc::new(layer));
+        self
+    }
+
     /// Tree of whole files of the given [`files`](Self::files), for file checkpoints.
     pub fn file_tree(mut self, tree: Arc<dyn FileTree>) -> Self {
         self.file_tree = Some(tree);
@@ -81,6 +108,7 @@ impl WorkspaceOptions {
         surroundings.user_home = self.user_home.or(surroundings.user_home.take());
         surroundings.files.workspace = self.files.or(surroundings.files.workspace.take());
         surroundings.files.tree = self.file_tree.or(surroundings.files.tree.take());
+        surroundings.files.layer = self.files_layer.or(surroundings.files.layer.take());
         surroundings.process = self.process.or(surroundings.process.take());
         let programs = &mut surroundings.environments.programs;
         *programs = self.env.or(programs.take());

@@ -23,7 +23,7 @@ fn presenter(client: ClientAbilities) -> SessionPresenter {
 }
 
 fn all() -> ClientAbilities {
-    ClientAbilities { notices: true, compaction: true, terminal_login: false }
+    ClientAbilities { notices: true, compaction: true, ..ClientAbilities::default() }
 }
 
 /// Shows an event of an agent, and returns the updates.
