@@ -18,6 +18,9 @@ const TRIES: u32 = 4;
 /// Wait before a statement is repeated.
 const REPEAT: Duration = Duration::from_millis(150);
 
+/// Version of the logs that this program writes and understands: a session that needs a newer one is left to newer programs.
+const LOG_VERSION: &str = "1";
+
 /// Arguments of a statement.
 pub(crate) type Arguments<'a> = &'a [&'a (dyn ToSql + Sync)];
 
@@ -35,7 +38,8 @@ impl Database {
         let begin = Hook::async_fn(move |client: &mut deadpool_postgres::ClientWrapper, _| {
             let tenant = of_connection.clone();
             Box::pin(async move {
-                let set = client.execute("select set_config('windlass.tenant', $1, false)", &[&tenant]).await;
+                let set = "select set_config('windlass.tenant', $1, false), set_config('windlass.version', $2, false)";
+                let set = client.execute(set, &[&tenant, &LOG_VERSION]).await;
                 set.map(drop).map_err(HookError::Backend)
             })
         });

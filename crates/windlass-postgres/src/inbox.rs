@@ -19,6 +19,11 @@ const PENDING: &str = "select i.n, i.kind, i.body, i.entry from wl_inbox i \
                        where s.tenant = $1 and s.project = $2 and s.session = $3 and s.agent = '' \
                        and i.taken is null and i.n > $4 order by i.n limit 256";
 
+const UNREAD: &str = "select k.at from unnest($2::text[], $3::text[]) with ordinality k(project, session, at) \
+                      join wl_session s on s.tenant = $1 and s.project = k.project and s.session = k.session \
+                      and s.agent = '' where exists (select from wl_inbox i \
+                      where i.tenant = s.tenant and i.id = s.id and i.taken is null)";
+
 const TAKE: &str = "update wl_inbox i set taken = clock_timestamp() from wl_session s \
                     where s.tenant = i.tenant and s.id = i.id and s.tenant = $1 and s.project = $2 and s.session = $3 \
                     and s.agent = '' and i.n = $4 and i.taken is null returning 1";
@@ -213,6 +218,24 @@ impl PgStore {
             pending.push(InboxRow { number, message: InboxMessage { kind, text }, entry });
         }
         Ok(pending)
+    }
+
+    /// Returns those of these sessions that have messages which nobody has taken, in one statement.
+    ///
+    /// # Errors
+    /// The database refused, or cannot be reached.
+    pub async fn unread(&self, keys: &[SessionKey]) -> Result<Vec<SessionKey>, StoreError> {
+        let stored: Vec<_> = keys.iter().map(|key| self.stored_key(key)).collect();
+        let (projects, sessions): (Vec<&str>, Vec<&str>) =
+            stored.iter().map(|key| (key.project.as_str(), key.session.as_str())).unzip();
+        let rows = self.inner.database.repeat(UNREAD, &[&self.inner.database.tenant(), &projects, &sessions]).await?;
+        let mut unread = Vec::new();
+        for row in rows {
+            let number: i64 = row.try_get(0).map_err(odd)?;
+            let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+            unread.extend(at.and_then(|at| keys.get(at)).cloned());
+        }
+        Ok(unread)
     }
 
     /// Takes a message that makes no entry, such as an interrupt. Returns `true` the first time.

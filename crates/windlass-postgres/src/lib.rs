@@ -26,7 +26,7 @@ pub use config::PgConfig;
 pub use error::ConnectError;
 pub use inbox::{InboxKind, InboxMessage, InboxRow, NewSession, Sent, SessionLimits};
 pub use migration::{Member, migrate};
-pub use queue::{ClaimedSession, SessionState, WorkerOffer};
+pub use queue::{ClaimedSession, QueuedSession, SessionState, WorkerOffer};
 pub use store::PgStore;
 
 /// The time by which leases are measured here: that of the timers.

@@ -8,7 +8,7 @@ use tokio_postgres::Client;
 
 /// Scripts, each of which makes the version with its number from one. They only widen: a program of an older version goes
 /// on beside a newer one.
-const SCRIPTS: &[&str] = &[include_str!("../migrations/0001.sql")];
+const SCRIPTS: &[&str] = &[include_str!("../migrations/0001.sql"), include_str!("../migrations/0002.sql")];
 
 /// Version of the tables that this program needs.
 pub(crate) const VERSION: i32 = SCRIPTS.len() as i32;

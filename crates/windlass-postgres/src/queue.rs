@@ -4,17 +4,25 @@ use crate::PgStore;
 use crate::database::Arguments;
 use crate::error::odd;
 use crate::inbox::SessionLimits;
-use crate::session::Grant;
+use crate::session::{Grant, position};
 use crate::store::Place;
+use tokio_postgres::Row;
 use tokio_postgres::types::Json;
 use windlass_session::{Owner, ProjectKey, SessionKey, StoreError};
-use windlass_types::SessionId;
+use windlass_types::{SessionId, Timestamp};
 
 const CLAIM: &str = "select r_id, r_epoch, r_seq, r_project, r_session, r_profile, r_workspace, r_needs, r_attempts \
                      from wl_claim($1, $2, $3, $4, $5, $6::float8 * interval '1 second')";
 
 const STATE: &str = "select state, reason, profile, workspace, owner is not null and lease_until > clock_timestamp() \
                      from wl_session where tenant = $1 and project = $2 and session = $3 and agent = ''";
+
+const LIST: &str = "select s.project, s.session, s.profile, s.workspace, s.state, s.reason, \
+                    case when s.lease_until > clock_timestamp() then s.owner end, \
+                    (select count(*) from wl_inbox i where i.tenant = s.tenant and i.id = s.id and i.taken is null), \
+                    (extract(epoch from s.changed) * 1000)::bigint \
+                    from wl_session s where s.tenant = $1 and s.agent = '' and s.profile <> '' \
+                    order by s.changed desc, s.id desc limit $2";
 
 /// State of a session in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -84,7 +92,53 @@ pub struct ClaimedSession {
     pub attempts: u32,
 }
 
+/// A session of the queue, as [`PgStore::queue`] lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct QueuedSession {
+    /// Key of the session.
+    pub key: SessionKey,
+    /// Name of its profile.
+    pub profile: String,
+    /// Name of its workspace.
+    pub workspace: String,
+    /// State; `None` for one of a newer program.
+    pub state: Option<SessionState>,
+    /// Reason for which it was set aside; empty without one.
+    pub reason: String,
+    /// Owner of a lease that holds now.
+    pub owner: Option<Owner>,
+    /// Number of messages that no owner has taken.
+    pub messages: u64,
+    /// Time of its last change, by the clock of the database.
+    pub changed: Timestamp,
+}
+
 impl PgStore {
+    /// Lists at most `most` sessions that were registered for workers, the last changed first.
+    ///
+    /// # Errors
+    /// The database refused, or cannot be reached.
+    pub async fn queue(&self, most: usize) -> Result<Vec<QueuedSession>, StoreError> {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let rows = self.inner.database.repeat(LIST, &[&self.inner.database.tenant(), &most]).await?;
+        let read = |row: &Row| {
+            let (project, session): (String, String) = (row.try_get(0)?, row.try_get(1)?);
+            let owner: Option<Json<Owner>> = row.try_get(6)?;
+            Ok(QueuedSession {
+                key: SessionKey::new(ProjectKey::from_slug(project), SessionId::from(session)),
+                profile: row.try_get(2)?,
+                workspace: row.try_get(3)?,
+                state: SessionState::of(row.try_get(4)?),
+                reason: row.try_get(5)?,
+                owner: owner.map(|Json(owner)| owner),
+                messages: position(row.try_get(7)?),
+                changed: Timestamp::from_millis(position(row.try_get(8)?)),
+            })
+        };
+        rows.iter().map(read).collect::<Result<_, tokio_postgres::Error>>().map_err(odd)
+    }
+
     /// Claims sessions that are ready, and those whose owner is gone: at most `most`, the longest ready first. A session
     /// that three workers claimed without an entry in between is [poisoned](SessionState::Poisoned) instead.
     ///
@@ -127,16 +181,6 @@ impl PgStore {
     /// it not open.
     pub fn leave_as(&self, key: &SessionKey, state: SessionState) -> bool {
         self.open_session(key).map(|session| session.leave_as(state.code())).is_some()
-    }
-
-    /// Leaves an open session to the next owner as it is: what was appended is written, every later append is refused, and the
-    /// session is ready from its release on. Close it then: its effects end, and its log says nothing of that. `false`: this
-    /// store has it not open.
-    pub fn hand_over(&self, key: &SessionKey) -> bool {
-        let Some(session) = self.open_session(key) else { return false };
-        session.leave_as(SessionState::Ready.code());
-        session.refuse_appends();
-        true
     }
 
     /// Returns the state of a session in the queue, with the reason for which it was set aside. `None`: it is not stored, or

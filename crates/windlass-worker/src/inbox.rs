@@ -1,5 +1,9 @@
 //! Messages of the inbox, on their way into an open session.
 
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Weak};
+use tokio::sync::Notify;
+use windlass::session::EntryId;
 use windlass::store::{SessionKey, StoreError, StoreErrorKind};
 use windlass::{Prompt, SessionHandle};
 use windlass_postgres::{InboxKind, InboxRow, PgStore};
@@ -8,9 +12,16 @@ use windlass_postgres::{InboxKind, InboxRow, PgStore};
 #[derive(Debug, Default)]
 pub(crate) struct PassedMessages {
     last: u64,
+    /// Entries of messages that wait in the log: the run that continues reads them.
+    queued: HashSet<EntryId>,
 }
 
 impl PassedMessages {
+    /// Returns an inbox whose messages with these entries are in the session already.
+    pub(crate) fn with_queued(queued: impl IntoIterator<Item = EntryId>) -> Self {
+        Self { last: 0, queued: queued.into_iter().collect() }
+    }
+
     /// Passes new messages to the session. Returns their number. A store out of reach has none for now.
     pub(crate) async fn pass(
         &mut self,
@@ -25,6 +36,9 @@ impl PassedMessages {
         }
         for InboxRow { number, message, entry, .. } in pending? {
             self.last = number;
+            if self.queued.contains(&entry) {
+                continue;
+            }
             let prompt = || Prompt::text(message.text.as_str()).with_id(entry.clone());
             // Sending fails only when the session has ended: another owner reads the message then.
             let _ = match message.kind {
@@ -47,6 +61,36 @@ impl PassedMessages {
         }
         for row in pending?.iter().filter(|row| row.number <= self.last) {
             store.take_message(key, row.number).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Inboxes of the open sessions of a worker, which are looked at together.
+#[derive(Debug, Default)]
+pub(crate) struct OpenInboxes(HashMap<SessionKey, Weak<Notify>>);
+
+impl OpenInboxes {
+    /// Adds the inbox of a session, until the returned notification is dropped.
+    pub(crate) fn add(&mut self, key: &SessionKey) -> Arc<Notify> {
+        let notify = Arc::new(Notify::new());
+        self.0.insert(key.clone(), Arc::downgrade(&notify));
+        notify
+    }
+
+    /// Notifies sessions that have messages. A store out of reach has none for now.
+    pub(crate) async fn notify(&mut self, store: &PgStore) -> Result<(), StoreError> {
+        self.0.retain(|_, notify| notify.strong_count() > 0);
+        let keys: Vec<SessionKey> = self.0.keys().cloned().collect();
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let unread = store.unread(&keys).await;
+        if is_unavailable(&unread)? {
+            return Ok(());
+        }
+        for notify in unread?.iter().filter_map(|key| self.0.get(key)?.upgrade()) {
+            notify.notify_one();
         }
         Ok(())
     }

@@ -33,4 +33,4 @@ mod session;
 mod worker;
 
 pub use profile::{Profile, ProfileError};
-pub use worker::{Worker, WorkerError, WorkerReport};
+pub use worker::{SessionEnd, Worker, WorkerError, WorkerEvent, WorkerReport};

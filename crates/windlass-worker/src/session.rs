@@ -3,20 +3,17 @@
 use crate::Profile;
 use crate::inbox::{PassedMessages, is_unavailable};
 use crate::profile::ProfileError;
-use crate::worker::SessionEnd;
+use crate::worker::{SessionEnd, Watcher, WorkerEvent};
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use windlass::EventKind;
-use windlass::session::{Prompt, Session, SessionBuilder, SessionError};
-use windlass::store::{Entry, EntryKind, SessionStore as _, StoreError};
+use windlass::session::{LastRun, Session, SessionBuilder, SessionError};
+use windlass::store::{SessionStore as _, StoreError};
 use windlass_postgres::{ClaimedSession, PgStore, SessionState};
-
-/// Prompt of a run that goes on after its worker died.
-const CONTINUE: &str = "The process that ran this session ended. Continue where it was.";
 
 /// A session that this worker has claimed.
 #[derive(Debug)]
@@ -26,7 +23,10 @@ pub(crate) struct WorkerSession {
     pub(crate) profile: Profile,
     pub(crate) workspace: PathBuf,
     pub(crate) poll: Duration,
+    /// Notified when the session has messages in its inbox.
+    pub(crate) messages: Arc<Notify>,
     pub(crate) grace: Duration,
+    pub(crate) watcher: Watcher,
 }
 
 /// Reason why a session ends here before it is settled.
@@ -53,19 +53,21 @@ enum Step {
 impl WorkerSession {
     /// Runs the session until nothing is left to do, or until the worker drains.
     pub(crate) async fn run(self, draining: watch::Receiver<bool>) -> SessionEnd {
-        let session = self.claimed.key.session.clone();
-        tracing::info!(%session, profile = self.claimed.profile, attempts = self.claimed.attempts, "session claimed");
-        match self.drive(draining).await {
-            Ok(end) => {
-                tracing::info!(%session, ?end, "session given back");
-                end
-            }
-            // The lease is given back or expires, and a worker claims the session again.
-            Err(error) => {
-                tracing::warn!(%session, %error, "the session ends here");
-                SessionEnd::Lost
-            }
-        }
+        let key = self.claimed.key.clone();
+        let (session, attempts) = (&key.session, self.claimed.attempts);
+        tracing::info!(%session, profile = self.claimed.profile, attempts, "session claimed");
+        let watcher = self.watcher.clone();
+        watcher.report(WorkerEvent::Claimed {
+            key: key.clone(),
+            profile: self.claimed.profile.clone(),
+            workspace: self.claimed.workspace.clone(),
+            attempts,
+        });
+        // After an error the lease is given back or expires, and a worker claims the session again.
+        let end = self.drive(draining).await.unwrap_or_else(|error| SessionEnd::Lost { message: error.to_string() });
+        tracing::info!(%session, ?end, "session given back");
+        watcher.report(WorkerEvent::Ended { key, end: end.clone() });
+        end
     }
 
     async fn open(&self) -> Result<Session, Failure> {
@@ -80,13 +82,12 @@ impl WorkerSession {
     async fn drive(&self, mut draining: watch::Receiver<bool>) -> Result<SessionEnd, Failure> {
         let mut session = self.open().await?;
         let key = &self.claimed.key;
-        let mut passed = PassedMessages::default();
-        self.begin(&session).await?;
+        let mut passed = self.begin(&session).await?;
         loop {
             passed.pass(&self.store, key, &session.handle).await?;
             match self.watch(&mut session, &mut draining).await? {
                 Step::Watch => {}
-                Step::Ended => return Ok(SessionEnd::Lost),
+                Step::Ended => return Ok(SessionEnd::Lost { message: "the session has ended".to_owned() }),
                 Step::HandOver => return self.hand_over(session).await,
                 Step::Settle => {
                     passed.settle(&self.store, key).await?;
@@ -99,22 +100,24 @@ impl WorkerSession {
         }
     }
 
-    /// Continues what the log of the session left open: a run whose questions were answered, or one that was cut.
-    async fn begin(&self, session: &Session) -> Result<(), Failure> {
-        if !session.pending_questions.is_empty() {
-            return Ok(session.handle.continue_run()?);
+    /// Continues what the log of the session left open: a run that waits for answers, one that was cut or handed over, or
+    /// messages that were accepted and have not joined. Returns the inbox without these messages.
+    async fn begin(&self, session: &Session) -> Result<PassedMessages, Failure> {
+        let last = match self.claimed.exists {
+            true => LastRun::of(&self.store.load(&self.claimed.key).await?.entries),
+            false => LastRun::default(),
+        };
+        let is_unfinished = last.open().is_some() || !last.queued().is_empty();
+        if is_unfinished || !session.pending_questions.is_empty() {
+            session.handle.continue_run()?;
         }
-        if self.claimed.exists && has_open_run(&self.store.load(&self.claimed.key).await?.entries) {
-            session.handle.prompt(Prompt::text(CONTINUE))?;
-        }
-        Ok(())
+        Ok(PassedMessages::with_queued(last.queued().iter().map(|queued| queued.id.clone())))
     }
 
-    /// Reads events until messages are looked for again, or the session is settled.
+    /// Reads events until there are messages, or the session is settled.
     async fn watch(&self, session: &mut Session, draining: &mut watch::Receiver<bool>) -> Result<Step, Failure> {
         let quiet = session.handle.quiet();
-        let pause = tokio::time::sleep(self.poll);
-        tokio::pin!(quiet, pause);
+        tokio::pin!(quiet);
         loop {
             tokio::select! {
                 biased;
@@ -124,7 +127,7 @@ impl WorkerSession {
                     None => return Ok(Step::Ended),
                 },
                 () = &mut quiet => return Ok(Step::Settle),
-                () = &mut pause => return Ok(Step::Watch),
+                () = self.messages.notified() => return Ok(Step::Watch),
             }
         }
     }
@@ -149,28 +152,19 @@ impl WorkerSession {
         Ok(SessionEnd::Settled)
     }
 
-    /// Lets the run end within the grace period, or leaves it to the next owner as it is.
+    /// Stops the run at its next safe point, within the grace period, and leaves the session to the next owner.
     async fn hand_over(&self, mut session: Session) -> Result<SessionEnd, Failure> {
-        let quiet = session.handle.quiet();
-        let ended = async {
-            tokio::pin!(quiet);
-            loop {
-                tokio::select! {
-                    () = &mut quiet => return Ok::<(), Failure>(()),
-                    event = session.events.try_next() => match event? {
-                        Some(event) => self.report(&event.kind).await?,
-                        None => return Ok(()),
-                    },
-                }
+        self.store.leave_as(&self.claimed.key, SessionState::Ready);
+        let handle = session.handle.clone();
+        let reading = async {
+            // A full stream would hold up the end.
+            while let Some(event) = session.events.try_next().await? {
+                self.report(&event.kind).await?;
             }
+            Ok::<(), Failure>(())
         };
-        if let Ok(ended) = tokio::time::timeout(self.grace, ended).await {
-            ended?;
-            return self.settle(session).await;
-        }
-        self.store.hand_over(&self.claimed.key);
-        // The session ends with an error, because it cannot append its end.
-        let _ = close(session).await;
+        let handing = async { Ok(handle.hand_over(self.grace).await?) };
+        tokio::try_join!(handing, reading)?;
         Ok(SessionEnd::HandedOver)
     }
 }
@@ -180,19 +174,6 @@ type Opening = Pin<Box<dyn Future<Output = Result<Session, windlass::Error>> + S
 /// Opens a session.
 fn opening(options: SessionBuilder) -> Opening {
     Box::pin(options.open())
-}
-
-/// `true` if the last run of a log has not ended.
-fn has_open_run(entries: &[Entry]) -> bool {
-    let mut open = None;
-    for entry in entries {
-        match &entry.kind {
-            EntryKind::User(user) if user.run.is_some() => open.clone_from(&user.run),
-            EntryKind::RunFinished(record) if open.as_ref() == Some(&record.run) => open = None,
-            _ => {}
-        }
-    }
-    open.is_some()
 }
 
 /// Waits until the worker drains. `false`: it is gone.

@@ -1,16 +1,18 @@
 //! The loop that claims sessions.
 
 use crate::Profile;
+use crate::inbox::OpenInboxes;
 use crate::session::WorkerSession;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
-use windlass::store::{Owner, StoreError, StoreErrorKind};
+use windlass::store::{Owner, SessionKey, StoreError, StoreErrorKind};
 use windlass_postgres::{ClaimedSession, PgStore, WorkerOffer};
 
 /// Wait between two looks for sessions and messages.
@@ -36,6 +38,8 @@ pub struct Worker {
     capacity: usize,
     poll: Duration,
     grace: Duration,
+    ends_when_idle: bool,
+    watcher: Watcher,
 }
 
 /// Reason why a worker ends.
@@ -68,12 +72,70 @@ pub struct WorkerReport {
     pub lost: u64,
 }
 
-/// End of a session of this worker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SessionEnd {
+/// Change of a worker, for people who watch it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WorkerEvent {
+    /// A session was claimed.
+    #[non_exhaustive]
+    Claimed {
+        /// Session.
+        key: SessionKey,
+        /// Name of its profile.
+        profile: String,
+        /// Name of its workspace.
+        workspace: String,
+        /// Number of claims without an entry in between, this one included.
+        attempts: u32,
+    },
+    /// A session was given back.
+    #[non_exhaustive]
+    Ended {
+        /// Session.
+        key: SessionKey,
+        /// End of the session in this worker.
+        end: SessionEnd,
+    },
+    /// The database cannot be reached: no session is claimed until it can.
+    #[non_exhaustive]
+    Unavailable {
+        /// Reason.
+        message: String,
+    },
+}
+
+/// End of a session in a worker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SessionEnd {
+    /// Nothing was left to do, or it waits for an answer.
     Settled,
+    /// Left to the next worker, because this one ends.
     HandedOver,
-    Lost,
+    /// The lease was lost, or the session could not be opened.
+    #[non_exhaustive]
+    Lost {
+        /// Reason.
+        message: String,
+    },
+}
+
+/// Callback for events of a worker.
+#[derive(Clone, Default)]
+pub(crate) struct Watcher(Option<Arc<dyn Fn(WorkerEvent) + Send + Sync>>);
+
+impl Watcher {
+    pub(crate) fn report(&self, event: WorkerEvent) {
+        if let Some(watch) = &self.0 {
+            watch(event);
+        }
+    }
+}
+
+impl fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Watcher").field(&self.0.is_some()).finish()
+    }
 }
 
 impl Worker {
@@ -87,6 +149,8 @@ impl Worker {
             capacity: CAPACITY,
             poll: POLL,
             grace: GRACE,
+            ends_when_idle: false,
+            watcher: Watcher::default(),
         }
     }
 
@@ -126,6 +190,18 @@ impl Worker {
         self
     }
 
+    /// Ends the worker once it has no session open and can claim none. A database out of reach is an error then.
+    pub fn until_idle(mut self) -> Self {
+        self.ends_when_idle = true;
+        self
+    }
+
+    /// Calls `watch` for each [`WorkerEvent`]. It must not block.
+    pub fn watch(mut self, watch: impl Fn(WorkerEvent) + Send + Sync + 'static) -> Self {
+        self.watcher = Watcher(Some(Arc::new(watch)));
+        self
+    }
+
     /// Runs sessions until `shutdown` is ready, then hands over those that are open. A database out of reach is waited for.
     ///
     /// # Errors
@@ -142,7 +218,7 @@ impl Worker {
         let claimed = self.claim_until(shutdown, &draining, &mut running, &mut report).await;
         drain.send_replace(true);
         while let Some(ended) = running.join_next().await {
-            report.count(ended.unwrap_or(SessionEnd::Lost));
+            report.count(ended.ok().as_ref());
         }
         claimed.map(|()| report)
     }
@@ -157,49 +233,58 @@ impl Worker {
         let offer =
             WorkerOffer::new(self.profiles.keys().cloned().collect(), self.workspaces.keys().cloned().collect());
         let mut shutdown = pin!(shutdown);
+        let mut inboxes = OpenInboxes::default();
         loop {
             let room = self.capacity.saturating_sub(running.len()).min(CLAIMED_AT_ONCE);
             let claimed = match self.store.claim(&self.owner, &offer, room).await {
                 Ok(claimed) => claimed,
-                Err(error) if error.kind == StoreErrorKind::Unavailable => {
+                Err(error) if error.kind == StoreErrorKind::Unavailable && !self.ends_when_idle => {
                     tracing::warn!(%error, "no session is claimed");
+                    self.watcher.report(WorkerEvent::Unavailable { message: error.to_string() });
                     Vec::new()
                 }
                 Err(error) => return Err(error.into()),
             };
+            if self.ends_when_idle && claimed.is_empty() && running.is_empty() {
+                return Ok(());
+            }
             for claimed in claimed {
                 report.claimed += 1;
-                match self.session(claimed) {
+                let messages = inboxes.add(&claimed.key);
+                match self.session(claimed, messages) {
                     Some(session) => drop(running.spawn(session.run(draining.clone()))),
-                    None => report.count(SessionEnd::Lost),
+                    None => report.count(None),
                 }
             }
+            inboxes.notify(&self.store).await?;
             tokio::select! {
                 biased;
                 () = &mut shutdown => return Ok(()),
                 () = tokio::time::sleep(self.poll) => {}
             }
             while let Some(ended) = running.try_join_next() {
-                report.count(ended.unwrap_or(SessionEnd::Lost));
+                report.count(ended.ok().as_ref());
             }
         }
     }
 
     /// Returns the session of a claim. `None`: the worker has not its profile or workspace.
-    fn session(&self, claimed: ClaimedSession) -> Option<WorkerSession> {
+    fn session(&self, claimed: ClaimedSession, messages: Arc<Notify>) -> Option<WorkerSession> {
         let profile = self.profiles.get(&claimed.profile)?.clone();
         let workspace = self.workspaces.get(&claimed.workspace)?.clone();
         let store = Arc::new(self.store.in_project(claimed.key.project.clone()));
-        Some(WorkerSession { store, claimed, profile, workspace, poll: self.poll, grace: self.grace })
+        let (poll, grace, watcher) = (self.poll, self.grace, self.watcher.clone());
+        Some(WorkerSession { store, claimed, profile, workspace, poll, messages, grace, watcher })
     }
 }
 
 impl WorkerReport {
-    fn count(&mut self, end: SessionEnd) {
+    /// Counts a session. `None`: its task failed.
+    fn count(&mut self, end: Option<&SessionEnd>) {
         match end {
-            SessionEnd::Settled => self.settled += 1,
-            SessionEnd::HandedOver => self.handed_over += 1,
-            SessionEnd::Lost => self.lost += 1,
+            Some(SessionEnd::Settled) => self.settled += 1,
+            Some(SessionEnd::HandedOver) => self.handed_over += 1,
+            Some(SessionEnd::Lost { .. }) | None => self.lost += 1,
         }
     }
 }

@@ -18,8 +18,8 @@ pub use windlass_runtime::{
     SessionError, Severity, StoredFeed,
 };
 pub use windlass_session::{
-    AgentSummary, CallAudit, CheckpointError, CheckpointErrorKind, FileChange, HeadCheck, LineAudit, LineRange,
-    LineState, LogTextKind, NamedAudit, NamedHead, OpenRun, ProjectKey, Rewind, RewindOptions, RewoundFile,
+    AgentSummary, CallAudit, CheckpointError, CheckpointErrorKind, FileChange, HeadCheck, LastRun, LineAudit,
+    LineRange, LineState, LogTextKind, NamedAudit, NamedHead, OpenRun, ProjectKey, Rewind, RewindOptions, RewoundFile,
     SessionAudit, SessionDigest, SessionSummary, VerdictAudit,
 };
 pub use windlass_types::{

@@ -64,7 +64,7 @@ impl Server {
             .unwrap();
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         let settings = format!(
-            "listen_addresses = ''\nunix_socket_directories = '{}'\nmax_connections = 200\n",
+            "listen_addresses = ''\nunix_socket_directories = '{}'\nmax_connections = 300\n",
             directory.display()
         );
         std::fs::write(data.join("postgresql.auto.conf"), settings).unwrap();

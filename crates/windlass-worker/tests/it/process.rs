@@ -1,13 +1,14 @@
 //! Worker processes: this test program, started again.
 
 use crate::server::{Database, TENANT};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use windlass::session::SessionBuilder;
 use windlass::store::{EntryKind, SessionKey, SessionStore as _};
 use windlass::testing::{ScriptedModel, ScriptedTurn};
-use windlass::{Permissions, SessionId, coding_tools, session};
+use windlass::{Permissions, SessionId, ToolCx, coding_tools, session, tool_fn};
 use windlass_postgres::{InboxMessage, NewSession, PgConfig, PgStore, SessionState};
 
 use windlass_worker::{Profile, Worker};
@@ -15,6 +16,7 @@ use windlass_worker::{Profile, Worker};
 const ADDRESS: &str = "WINDLASS_WORKER_TEST_ADDRESS";
 const WORKSPACE: &str = "WINDLASS_WORKER_TEST_WORKSPACE";
 const TERM: &str = "WINDLASS_WORKER_TEST_TERM_MS";
+const CAPACITY: &str = "WINDLASS_WORKER_TEST_CAPACITY";
 
 /// Not a test: a worker. It ends when its standard input does.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -26,7 +28,9 @@ async fn worker() {
     let worker = Worker::new(store, "test worker")
         .profile("effect", Profile::new(|workspace| Ok(options(workspace, Permissions::new().allow(["Bash"])))))
         .profile("ask", Profile::new(|workspace| Ok(options(workspace, Permissions::new()))))
+        .profile("nap", Profile::new(|workspace| Ok(napping(workspace))))
         .workspace("w", std::env::var(WORKSPACE).unwrap())
+        .capacity(std::env::var(CAPACITY).unwrap().parse().unwrap())
         .poll_interval(Duration::from_millis(50))
         .grace(Duration::from_millis(300));
     let end = async {
@@ -56,23 +60,63 @@ fn options(workspace: &Path, permissions: Permissions) -> SessionBuilder {
     options.permissions(permissions.wait_for_answers())
 }
 
+/// A model that makes one call of a tool without an end, then answers.
+fn napping(workspace: &Path) -> SessionBuilder {
+    let model = ScriptedModel::from_fn(|request, _| {
+        let mut blocks = request.messages.iter().flat_map(|message| message.content.iter());
+        match blocks.any(|block| block.as_tool_result().is_some()) {
+            true => ScriptedTurn::new().text("Done."),
+            false => ScriptedTurn::new().tool_use("nap", serde_json::json!({})),
+        }
+    });
+    let nap = tool_fn("nap", "Rests.", |_: BTreeMap<String, u32>, _: ToolCx| async move {
+        std::future::pending::<()>().await;
+        Ok("rested")
+    });
+    let options = session().cwd(workspace).tools(nap).provider(model.without_recording()).model("m");
+    options.permissions(Permissions::new().allow(["nap"]).wait_for_answers())
+}
+
+/// Options of a worker process.
+#[derive(Debug)]
+pub(crate) struct WorkerSetup<'a> {
+    pub(crate) address: String,
+    pub(crate) workspace: &'a Path,
+    pub(crate) term: Duration,
+    pub(crate) capacity: u32,
+    /// Words before the program.
+    pub(crate) wrapper: &'a [&'a str],
+}
+
+impl<'a> WorkerSetup<'a> {
+    pub(crate) fn new(database: &Database<'_>, workspace: &'a Path, term: Duration) -> Self {
+        let address = database.server.address("worker", &database.name);
+        Self { address, workspace, term, capacity: 50, wrapper: &[] }
+    }
+}
+
 /// A worker of its own process, killed when it is dropped.
 pub(crate) struct WorkerProcess(pub(crate) Child);
 
 impl WorkerProcess {
     pub(crate) fn start(database: &Database<'_>, workspace: &Path, term: Duration) -> Self {
-        let child = Command::new(std::env::current_exe().unwrap())
+        Self::with(&WorkerSetup::new(database, workspace, term))
+    }
+
+    pub(crate) fn with(setup: &WorkerSetup<'_>) -> Self {
+        let this = std::env::current_exe().unwrap();
+        let mut words = setup.wrapper.iter().map(std::ffi::OsStr::new).chain([this.as_os_str()]);
+        let logs = std::env::var_os("WINDLASS_WORKER_TEST_LOG").is_some();
+        let child = Command::new(words.next().unwrap())
+            .args(words)
             .args(["process::worker", "--exact", "--ignored", "--nocapture"])
-            .env(ADDRESS, database.server.address("worker", &database.name))
-            .env(WORKSPACE, workspace)
-            .env(TERM, term.as_millis().to_string())
+            .env(ADDRESS, &setup.address)
+            .env(WORKSPACE, setup.workspace)
+            .env(TERM, setup.term.as_millis().to_string())
+            .env(CAPACITY, setup.capacity.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
-            .stderr(if std::env::var_os("WINDLASS_WORKER_TEST_LOG").is_some() {
-                Stdio::inherit()
-            } else {
-                Stdio::null()
-            })
+            .stderr(if logs { Stdio::inherit() } else { Stdio::null() })
             .spawn()
             .unwrap();
         Self(child)
@@ -114,7 +158,7 @@ impl Client {
         Self::of_profile(database, workspace, (number, "ask")).await
     }
 
-    async fn of_profile(database: &Database<'_>, workspace: &Path, (number, profile): (u32, &str)) -> Self {
+    pub(crate) async fn of_profile(database: &Database<'_>, workspace: &Path, (number, profile): (u32, &str)) -> Self {
         let store = PgStore::connect(&database.config("worker")).await.unwrap();
         let new = NewSession::new(profile, "w");
         let key = new.key(SessionId::from_bits(u128::from(number) + 1));

@@ -1,23 +1,23 @@
 //! Take-over of sessions whose worker is gone. The number of trials is `WINDLASS_TRIALS`, or one.
 
-use crate::process::{Client, WorkerProcess};
+use crate::process::{Client, WorkerProcess, until};
 use crate::server::Server;
 use std::time::{Duration, Instant};
 use windlass::store::{StoreErrorKind, Timestamp};
 use windlass_postgres::{PgStore, SessionState};
 
 /// Term of the leases.
-const TERM: Duration = Duration::from_secs(2);
+pub(crate) const TERM: Duration = Duration::from_secs(2);
 
 /// Bound for a take-over beyond the term of the lease.
 const TAKE_OVER: Duration = Duration::from_secs(2);
 
-fn trials(few: u32) -> u32 {
+pub(crate) fn trials(few: u32) -> u32 {
     std::env::var("WINDLASS_TRIALS").ok().and_then(|count| count.parse().ok()).unwrap_or(few)
 }
 
 /// A directory that the server's user and this one may enter.
-fn workspace() -> tempfile::TempDir {
+pub(crate) fn workspace() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
@@ -64,6 +64,25 @@ async fn another_worker_goes_on_when_one_is_killed_and_effects_happen_once() {
     let (median, longest) = (waits[waits.len() / 2], waits[waits.len() - 1]);
     println!("{} take-overs at a term of {TERM:?}: median {median:?}, longest {longest:?}", waits.len());
     assert!(longest < TERM + TAKE_OVER, "{waits:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_that_waits_when_its_worker_is_killed_joins_once() {
+    let Some(server) = Server::start() else { return };
+    let (database, workspace) = (server.database().await, workspace());
+    let client = Client::begin(&database, workspace.path(), 0).await;
+    let first = WorkerProcess::start(&database, workspace.path(), TERM);
+    client.send("one", 30.0).await;
+    client.until_effect("begin one").await;
+    client.send("two", 0.0).await;
+    let queued = "select count(*) from wl_log where position('windlass-prompt-queued' in encode(body, 'escape')) > 0";
+    until(|| database.sql(queued) == "1").await;
+    drop(first);
+    let _second = WorkerProcess::start(&database, workspace.path(), TERM);
+    client.until_effect("end two").await;
+    client.until_idle().await;
+    assert_eq!(client.effects(), ["begin one", "begin two", "end two"]);
+    assert_eq!(client.runs().await.1, 2, "each message joined once");
 }
 
 /// Rows 1 to 9: workers are killed at random times of a run, and others go on.
