@@ -8,7 +8,11 @@
     reason = "a test that cannot continue has failed"
 )]
 
+mod feeds;
+mod load;
 mod process;
+mod relay;
+mod rows;
 #[path = "../../../windlass-postgres/tests/it/server.rs"]
 #[allow(dead_code, reason = "the tests of the store use the rest")]
 mod server;
