@@ -16,6 +16,8 @@ use crate::memory::command::MemoryCommand;
 use crate::proxy::ProxyArgs;
 use crate::sessions::command::SessionsCommand;
 use crate::uninstall::UninstallArgs;
+#[cfg(feature = "postgres")]
+use crate::worker::command::WorkerArgs;
 use clap::{Parser, Subcommand};
 
 /// Run a coding agent: it reads, searches, edits and runs things in the current directory, and asks before it does
@@ -102,6 +104,9 @@ pub(crate) enum Command {
     /// Show, name, copy and delete stored sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
+    /// Run the sessions of a shared store, as one of many workers on one machine or several
+    #[cfg(feature = "postgres")]
+    Worker(Box<WorkerArgs>),
     /// Print completions for a shell
     Completions(CompletionsArgs),
     /// Print the manual page, or write those of all commands

@@ -59,6 +59,8 @@ mod trust;
 mod uninstall;
 mod warnings;
 mod web;
+#[cfg(feature = "postgres")]
+mod worker;
 mod writer;
 
 use clap::Parser;
@@ -179,6 +181,8 @@ fn run_command(command: Command, terminal: Terminal) -> anyhow::Result<i32> {
         Command::Tools(ToolsCommand::List) => tools::list(terminal),
         Command::Tools(ToolsCommand::Call(args)) => block_on(tools::call(*args)),
         Command::Sessions(command) => block_on(sessions::sessions(command, terminal)),
+        #[cfg(feature = "postgres")]
+        Command::Worker(args) => worker::worker(*args),
     }
 }
 

@@ -85,3 +85,5 @@ mod threads;
 mod waiting_agents;
 mod warnings;
 mod web;
+#[cfg(all(unix, feature = "postgres"))]
+mod worker;

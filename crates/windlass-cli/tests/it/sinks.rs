@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The files that write to a standard stream, below `src`, with the filter that they use. A file that is new here needs one.
 /// Files without a filter print only what the second part says.
-const SINKS: [(&str, &str); 42] = [
+const SINKS: [(&str, &str); 44] = [
     ("agents.rs", "clean_line"),
     ("ask.rs", "dialog of `ask/question.rs`, whose texts are made visible"),
     ("completions.rs", "clean_line"),
@@ -47,6 +47,8 @@ const SINKS: [(&str, &str); 42] = [
     ("tools.rs", "clean"),
     ("trust.rs", "clean_line"),
     ("uninstall.rs", "clean_line"),
+    ("worker.rs", "clean_line"),
+    ("worker/queue.rs", "clean"),
     ("writer.rs", "gets texts of `output.rs` and `display.rs`"),
 ];
 

@@ -149,7 +149,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("windlass-mcp-server", &["windlass"]),
     ("windlass-worker", &["windlass", "windlass-postgres"]),
-    ("windlass-cli", &["windlass", "windlass-acp", "windlass-mcp-server", "windlass-protocol", "windlass-terminal"]),
+    (
+        "windlass-cli",
+        &[
+            "windlass",
+            "windlass-acp",
+            "windlass-mcp-server",
+            "windlass-postgres",
+            "windlass-protocol",
+            "windlass-terminal",
+            "windlass-worker",
+        ],
+    ),
     (
         "windlass-testkit",
         &[

@@ -40,14 +40,14 @@ async fn round(database: &Database<'_>, place: &Path, number: u32, random: &mut 
     let (mut clients, mut found) = (Vec::new(), BTreeMap::new());
     for session in 0..SESSIONS {
         let client = Client::begin(database, place, number * SESSIONS + session).await;
-        client.send("it", 0.05).await;
+        client.send("it", 0.3).await;
         clients.push(client);
     }
     for _ in 0..2 {
         *random ^= *random << 13;
         *random ^= *random >> 7;
         *random ^= *random << 17;
-        tokio::time::sleep(Duration::from_millis(*random % 1_200)).await;
+        tokio::time::sleep(Duration::from_millis(*random % 600)).await;
         drop(worker);
         for client in &clients {
             *found.entry(boundary(client).await).or_default() += 1;
