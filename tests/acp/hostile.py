@@ -3,47 +3,12 @@
 import json
 import os
 import random
-import subprocess
 import sys
 
-from common import Place, equal, play, tapped, text, tool
+from common import Place, equal, play, text, tool
+from rpc_client import Client
 
 WINDLASS, LOG = sys.argv[1:3]
-
-
-class Client:
-    def __init__(self, place):
-        self.agent = subprocess.Popen(
-            tapped(WINDLASS, LOG), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=place.env, cwd=place.root
-        )
-        self.next = 0
-        # Other requests of the agent than permissions, and the answer to them.
-        self.asked, self.others = [], lambda _: None
-
-    def line(self, line):
-        self.agent.stdin.write(line + b"\n")
-        self.agent.stdin.flush()
-
-    def ask(self, method, answer_with=None, **params):
-        """The answer to a request. Questions are answered with an option of this kind, or with something else."""
-        self.next += 1
-        self.line(json.dumps({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params}).encode())
-        while True:
-            read = self.agent.stdout.readline()
-            assert read, "the agent is gone"
-            message = json.loads(read)
-            if message.get("method") == "session/request_permission":
-                outcome = answer_with(message["params"]) if callable(answer_with) else answer_with
-                self.line(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": outcome}).encode())
-            elif "method" in message and "id" in message:
-                self.asked.append(message["method"])
-                self.line(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": self.others(message)}).encode())
-            elif message.get("id") == self.next and "method" not in message:
-                return message
-
-    def end(self):
-        self.agent.stdin.close()
-        return self.agent.wait(20)
 
 
 def told(place):
@@ -53,7 +18,7 @@ def told(place):
         with open(path, "w") as file:
             file.write("disk")
     place.settings(permissions={"deny": ["Read(denied.txt)"], "allow": ["Read"]})
-    client, paths = Client(place), []
+    client, paths = Client(place, WINDLASS, LOG), []
 
     def lie(message):
         paths.append(message["params"].get("path"))
@@ -88,7 +53,7 @@ def main():
     with open(outside, "w") as file:
         file.write("secret")
     mark = os.path.join(place.root, "started")
-    client = Client(place)
+    client = Client(place, WINDLASS, LOG)
     client.ask("initialize", protocolVersion=1)
     # A program that the client names is not started.
     server = {"name": "evil", "command": "/bin/sh", "args": ["-c", f"touch {mark}"], "env": []}
