@@ -2,7 +2,8 @@
 
 Usage: side_by_side.py WINDLASS [--reference CLAUDE] [--sessions 40]; run by the interpreter that tests/hosts/run has set
 up, such as `target/hosts/py/bin/python tests/hosts/side_by_side.py target/release/windlass`. Both programs talk to the
-model server of wire.py. Memory is the sum of the proportional sets (PSS) of the programs and all that they have started.
+model server of wire.py. Memory is that of the programs and all that they have started: proportional sets (PSS), which count a
+shared page once, and resident sets (RSS).
 """
 
 import argparse
@@ -55,15 +56,18 @@ def below(pid):
     return found
 
 
-def proportional_kb(pids):
-    total = 0
+def memory_kb(pids):
+    """The proportional and the resident sets."""
+    total = {"Pss:": 0, "Rss:": 0}
     for pid in pids:
         try:
             lines = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
         except OSError:
             continue
-        total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-    return total
+        for name, size, *_ in map(str.split, lines):
+            if name in total:
+                total[name] += int(size)
+    return total["Pss:"], total["Rss:"]
 
 
 def processor_seconds(pids):
@@ -95,7 +99,7 @@ async def together(program, url, root, count):
         await asyncio.gather(*(turn(client) for client in clients))
         answered = time.perf_counter() - began
         pids = below(os.getpid())
-        return connected, answered, proportional_kb(pids), processor_seconds(pids)
+        return connected, answered, memory_kb(pids), processor_seconds(pids)
     finally:
         await asyncio.gather(*(client.disconnect() for client in clients), return_exceptions=True)
 
@@ -103,11 +107,12 @@ async def together(program, url, root, count):
 async def measure(name, program, url, count):
     with tempfile.TemporaryDirectory(prefix="windlass-side-", ignore_cleanup_errors=True) as root:
         starts = [await start(program, url, root) for _ in range(STARTS)]
-        connected, answered, kilobytes, seconds = await together(program, url, root, count)
+        connected, answered, memory, seconds = await together(program, url, root, count)
     size = os.path.getsize(os.path.realpath(program)) / 1e6
     first, whole = (statistics.median(column) * 1000 for column in zip(*starts))
+    shared, resident = (kilobytes / count / 1024 for kilobytes in memory)
     print(
-        f"| {name} | {size:.0f} MB | {first:.0f} ms | {whole:.0f} ms | {kilobytes / count / 1024:.1f} MB "
+        f"| {name} | {size:.0f} MB | {first:.0f} ms | {whole:.0f} ms | {shared:.1f} MB | {resident:.1f} MB "
         f"| {connected:.2f} s | {answered:.2f} s | {seconds:.2f} s |"
     )
 
@@ -124,8 +129,8 @@ async def main():
     server, url = wire.start()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     count = given.sessions
-    print(f"| program | size | SDK connected | first answer | memory a session | {count} connected | {count} answered | processor |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(f"| program | size | SDK connected | first answer | PSS a session | RSS a session | {count} connected | {count} answered | processor |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for name, program in programs.items():
         await measure(name, program, url, count)
     if "reference" not in programs:
