@@ -47,6 +47,61 @@ def told(place):
     equal(client.end(), 0)
 
 
+def strange(chance, value):
+    """A value with parts that were replaced, taken out or added."""
+    others = [None, True, -1, 2**63, 1.5, "", "x" * 5000, "\u0000", "../..", [], {}, [[]], {"type": "text"}, {"uri": "file:///etc/passwd"}]
+    if chance.random() < 0.15:
+        return chance.choice(others)
+    if isinstance(value, dict):
+        kept = {name: strange(chance, part) for name, part in value.items() if chance.random() > 0.05}
+        return {**kept, "more": chance.choice(others)} if chance.random() < 0.1 else kept
+    if isinstance(value, list):
+        return [strange(chance, part) for part in value] * chance.choice([1, 1, 1, 2])
+    return value
+
+
+def fuzzed(place):
+    """Requests, notifications and answers of each method with strange values: each request has one answer, and the agent lives."""
+    client, chance = Client(place, WINDLASS, LOG), random.Random(43)
+    abilities = {"fs": {"readTextFile": True}, "elicitation": {"form": {}, "url": {}}, "auth": {"terminal": True}}
+    client.others = lambda _: strange(chance, {"content": "x", "action": "accept", "outcome": {"outcome": "selected", "optionId": "no"}})
+    client.ask("initialize", protocolVersion=1, clientCapabilities=abilities)
+    session = client.ask("session/new", cwd=place.cwd, mcpServers=[])["result"]["sessionId"]
+    servers = [{"name": "s", "command": "/bin/false", "args": ["-c"], "env": [{"name": "a", "value": "b"}]}]
+    known = {"sessionId": session, "cwd": place.cwd, "mcpServers": servers, "additionalDirectories": [place.root]}
+    prompt = [{"type": "text", "text": "x"}, {"type": "image", "data": "AA==", "mimeType": "image/png"}, {"type": "resource_link", "name": "n", "uri": "file:///x"}]
+    messages = {
+        "initialize": {"protocolVersion": 1, "clientCapabilities": abilities},
+        "authenticate": {"methodId": "api-key"},
+        "session/load": known,
+        "session/list": {"cwd": place.cwd, "cursor": "c"},
+        "session/prompt": {"sessionId": session, "prompt": prompt},
+        "session/set_mode": {"sessionId": session, "modeId": "plan"},
+        "session/set_config_option": {"sessionId": session, "configId": "model", "value": "opus"},
+        "session/delete": {"sessionId": "none"},
+        "session/close": {"sessionId": "none"},
+        "session/cancel": {"sessionId": session},
+        "$/cancel_request": {"requestId": 1},
+    }
+    for number in range(1500):
+        method = chance.choice(list(messages))
+        params = strange(chance, messages[method])
+        if method in ("session/cancel", "$/cancel_request"):
+            client.line(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode())
+        elif chance.random() < 0.1:
+            answer = {"jsonrpc": "2.0", "id": strange(chance, f"{chance.randrange(4)}-{chance.randrange(9)}"), "result": params}
+            client.line(json.dumps(answer).encode())
+        else:
+            fields = params if isinstance(params, dict) else {}
+            answer = client.ask(method, lambda given: strange(chance, {"outcome": {"outcome": "selected", "optionId": "no"}}), **{name: part for name, part in fields.items() if name != "method"})
+            assert ("result" in answer) != ("error" in answer), answer
+    session = client.ask("session/new", cwd=place.cwd, mcpServers=[])["result"]["sessionId"]
+    client.ask("initialize", protocolVersion=1)
+    answer = client.ask("session/prompt", sessionId=session, prompt=[{"type": "text", "text": play(text("alive"))}])
+    equal(answer["result"]["stopReason"], "end_turn")
+    equal(client.end(), 0)
+
+
 def main():
     place = Place()
     outside = os.path.join(place.root, "outside.txt")
@@ -103,6 +158,7 @@ def main():
     assert not os.path.exists(mark)
     equal(client.end(), 0)
     told(place)
+    fuzzed(place)
     place.close()
     print("hostile ok")
 

@@ -1,6 +1,7 @@
 """A client that writes messages by hand."""
 
 import json
+import os
 import subprocess
 
 from common import tapped
@@ -8,8 +9,10 @@ from common import tapped
 
 class Client:
     def __init__(self, place, windlass, log):
+        self.notes = os.path.join(place.root, "notes.txt")
+        errors = open(self.notes, "a")
         self.agent = subprocess.Popen(
-            tapped(windlass, log), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=place.env, cwd=place.root
+            tapped(windlass, log), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=place.env, cwd=place.root
         )
         self.next = 0
         # Other requests of the agent than permissions, and the answer to them.
@@ -38,4 +41,7 @@ class Client:
 
     def end(self):
         self.agent.stdin.close()
-        return self.agent.wait(20)
+        code = self.agent.wait(20)
+        with open(self.notes) as notes:
+            assert "panicked" not in notes.read(), "a task of the agent failed"
+        return code
