@@ -65,7 +65,7 @@ async fn run(args: WorkerRunArgs) -> anyhow::Result<i32> {
     };
     let report = ended?;
     note_to_stderr(&format!(
-        "the worker ends: {} sessions claimed, {} settled, {} handed over, {} lost",
+        "the worker ends; sessions: {} claimed, {} settled, {} handed over, {} lost",
         report.claimed, report.settled, report.handed_over, report.lost
     ));
     Ok(0)
@@ -133,12 +133,9 @@ async fn create_tables(args: &MigrateArgs) -> anyhow::Result<i32> {
     let configuration = Configuration::read(args.configuration.config.as_deref())?;
     let members: Vec<Member> = args.roles.iter().map(|role| Member::new(role, configuration.tenant.trim())).collect();
     migrate(&configuration.database()?, &members).await?;
-    writeln!(
-        stdout(),
-        "the tables are up to date; {} roles use tenant {}",
-        members.len(),
-        clean_line(&configuration.tenant)
-    )?;
+    let roles = if args.roles.is_empty() { "none".to_owned() } else { args.roles.join(", ") };
+    let text = format!("the tables are up to date; roles added to tenant {}: {roles}", configuration.tenant);
+    writeln!(stdout(), "{}", clean_line(&text))?;
     Ok(0)
 }
 

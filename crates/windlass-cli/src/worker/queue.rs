@@ -90,7 +90,7 @@ fn state_name(state: Option<SessionState>) -> &'static str {
 fn row(session: &QueuedSession) -> String {
     let QueuedSession { key, profile, workspace, state, reason, owner, messages, .. } = session;
     let owner = owner.as_ref().map(|owner| format!("  {owner}")).unwrap_or_default();
-    let messages = if *messages > 0 { format!("  {messages} messages") } else { String::new() };
+    let messages = if *messages > 0 { format!("  messages: {messages}") } else { String::new() };
     let reason = if reason.is_empty() { String::new() } else { format!("  {reason}") };
     let state = state_name(*state);
     clean_line(&format!("{}  {state:<8}  {profile} in {workspace}{messages}{owner}{reason}", key.session))

@@ -99,7 +99,7 @@ async fn sessions_are_sent_run_and_shown_by_commands() {
     let session = machine.send("do it");
     assert_eq!(machine.status(&session)["state"], "ready");
     let worked = machine.run("worker", &["--once"]).with_code(0);
-    assert!(worked.stderr.contains("1 sessions claimed, 1 settled"), "{worked:?}");
+    assert!(worked.stderr.contains("sessions: 1 claimed, 1 settled"), "{worked:?}");
     let status = machine.status(&session);
     assert_eq!((&status["state"], &status["answer"]), (&json!("idle"), &json!("All is done.")));
     assert_eq!(machine.effects(), "ran\n");
@@ -176,7 +176,7 @@ async fn a_row_of_an_attacker_widens_nothing() {
                 ('other', 'p', 's', 'fix', 'shop', 1)"#,
     );
     let worked = machine.run("worker", &["--once"]).with_code(0);
-    assert!(worked.stderr.contains("1 sessions claimed, 1 settled"), "{worked:?}");
+    assert!(worked.stderr.contains("sessions: 1 claimed, 1 settled"), "{worked:?}");
     assert_eq!((machine.status(&session)["state"].clone(), machine.effects()), (json!("waits"), String::new()));
     let left = "select count(*) from wl_session where state = 1 and epoch = 0";
     assert_eq!(database.sql(left), "3");

@@ -21,8 +21,14 @@ const READERS: u32 = 100;
 const TERM: Duration = Duration::from_secs(600);
 
 fn entry(number: u32) -> Entry {
+    entry_of(number, 0)
+}
+
+/// Returns an entry with this many bytes more.
+pub(crate) fn entry_of(number: u32, more: usize) -> Entry {
     let parent = (number > 0).then(|| EntryId::from_bits(u128::from(number)));
-    let kind = EntryKind::User(UserEntry::new(vec![ContentBlock::text(format!("prompt {number}"))]));
+    let text = format!("prompt {number}{}", "x".repeat(more));
+    let kind = EntryKind::User(UserEntry::new(vec![ContentBlock::text(text)]));
     Entry::new(EntryId::from_bits(u128::from(number) + 1), parent, Timestamp::from_millis(u64::from(number)), kind)
 }
 

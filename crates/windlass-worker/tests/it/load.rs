@@ -6,7 +6,7 @@ use crate::takeover::{TERM, workspace};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use windlass::store::{EntryKind, SessionStore as _};
+use windlass::store::{Durability, EntryKind, Owner, SessionStore as _};
 use windlass_postgres::{InboxMessage, NewSession, PgStore};
 
 /// Sessions of a round of kills.
@@ -238,6 +238,31 @@ async fn row_24_ten_thousand_idle_sessions_and_500_running_ones() {
         running.saturating_sub(idle) / 500
     );
     assert!(running.saturating_sub(idle) / 500 <= 400, "{running} - {idle}");
+}
+
+/// Row 25: a log of 100,000 entries and 100 MB without a compaction is read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "minutes: run by tests/postgres/load"]
+async fn row_25_a_huge_log_is_read() {
+    let Some(server) = Server::start() else { return };
+    let (database, key) = (server.database().await, windlass_testkit::store::key("huge", 1));
+    let store = database.store(Duration::from_secs(600)).await;
+    let lease = store.open(&key, &Owner::new(1, "writer"), windlass_testkit::store::header()).await.unwrap();
+    let mut seq = lease.seq();
+    for batch in 0..100 {
+        let entries = (batch * 1_000..(batch + 1) * 1_000).map(|number| crate::feeds::entry_of(number, 700)).collect();
+        seq = store.append(&lease, seq, entries, Durability::Durable).await.unwrap();
+    }
+    let (before, begun) = (memory(std::process::id()), Instant::now());
+    let loaded = store.load(&key).await.unwrap();
+    let (took, after) = (begun.elapsed(), memory(std::process::id()));
+    assert_eq!((loaded.entries.len(), loaded.seq), (100_000, seq));
+    println!(
+        "row 25: {} entries, {} MB: read in {took:?}, {} MB more",
+        loaded.entries.len(),
+        seq / 1_000_000,
+        (after - before) / 1_000
+    );
 }
 
 /// Private and shared memory of a process, in kB.
