@@ -70,6 +70,9 @@ impl BufferedFiles {
 
     /// Fails if the editor has changes of this file that are not saved.
     async fn check_saved(&self, permit: &Permit, path: &Path) -> Result<(), WorkspaceError> {
+        if !self.is_shared(path) {
+            return Ok(());
+        }
         // A file that cannot be opened is no reason: the operation itself says why.
         let Ok(file) = self.disk.open(permit, path).await else { return Ok(()) };
         let Ok(Some(disk)) = content(file).await else { return Ok(()) };

@@ -11,10 +11,10 @@ const MOST_OPEN: usize = 64;
 /// Requests to the client of a session that wait for an answer, by their number on the wire.
 #[derive(Default)]
 pub(crate) struct ClientRequests {
-    open: BTreeMap<u64, OpenRequest>,
+    open: BTreeMap<u64, SentRequest>,
 }
 
-struct OpenRequest {
+struct SentRequest {
     /// Number by which the requester withdraws it.
     number: u64,
     answer: oneshot::Sender<Result<Value, String>>,
@@ -29,7 +29,7 @@ impl ClientRequests {
             let _ = answer.send(Err("too many requests wait for the client".to_owned()));
             return None;
         }
-        self.open.insert(wire, OpenRequest { number, answer });
+        self.open.insert(wire, SentRequest { number, answer });
         Some((method, params))
     }
 

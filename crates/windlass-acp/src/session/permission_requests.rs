@@ -4,7 +4,7 @@ use crate::rpc;
 use crate::v1::elicitation;
 use crate::v1::permission::{self, Choice, Verdict};
 use crate::v1::presenter::call_id;
-use crate::v1::question::QuestionForm;
+use crate::v1::question::QuestionElicitation;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ enum ShownQuestion {
     /// Options to choose from.
     Choices(Vec<Choice>),
     /// Questions of the model.
-    Form(QuestionForm),
+    Form(QuestionElicitation),
 }
 
 /// Answer to a question.
@@ -52,7 +52,7 @@ impl AskedQuestions {
     pub(crate) fn ask(&mut self, question: &str, request: &PermissionRequest) -> Value {
         let number = self.number();
         let call = call_id(&request.agent, &request.tool_use_id);
-        let (method, params, shown) = match QuestionForm::of(request).filter(|_| self.shows_forms) {
+        let (method, params, shown) = match QuestionElicitation::of(request).filter(|_| self.shows_forms) {
             Some(form) => (elicitation::METHOD, form.params(&self.session, &call), ShownQuestion::Form(form)),
             None => {
                 let choices = permission::choices(request);

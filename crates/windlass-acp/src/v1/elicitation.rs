@@ -12,7 +12,7 @@ pub(crate) fn params(session: &str, question: &AcpElicitation) -> Option<Value> 
     Some(match &question.kind {
         AcpElicitationKind::Form { schema } => {
             let schema: Value = schema.to().ok()?;
-            schema.is_object().then(|| form(session, None, &question.message, schema))?
+            schema.is_object().then(|| form(session, None, &question.message, &schema))?
         }
         AcpElicitationKind::Url { url, id } => json!({
             "sessionId": session, "mode": "url", "message": question.message, "url": url, "elicitationId": id,
@@ -21,7 +21,7 @@ pub(crate) fn params(session: &str, question: &AcpElicitation) -> Option<Value> 
 }
 
 /// Parameters of a question with a form, about this tool call.
-pub(crate) fn form(session: &str, call: Option<&str>, message: &str, schema: Value) -> Value {
+pub(crate) fn form(session: &str, call: Option<&str>, message: &str, schema: &Value) -> Value {
     let mut params = json!({ "sessionId": session, "mode": "form", "message": message, "requestedSchema": schema });
     if let (Some(call), Some(fields)) = (call, params.as_object_mut()) {
         fields.insert("toolCallId".to_owned(), call.into());

@@ -10,37 +10,37 @@ use windlass_types::{JsonText, PermissionAnswer, PermissionRequest};
 const TOOL: &str = "AskUserQuestion";
 
 /// Form with the questions of one call.
-pub(crate) struct QuestionForm {
+pub(crate) struct QuestionElicitation {
     input: Map<String, Value>,
-    questions: Vec<FormQuestion>,
+    questions: Vec<ElicitedQuestion>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct FormQuestion {
+struct ElicitedQuestion {
     question: String,
     #[serde(default)]
     header: String,
-    options: Vec<FormOption>,
+    options: Vec<ElicitedOption>,
     #[serde(default)]
     multi_select: bool,
 }
 
 #[derive(Deserialize)]
-struct FormOption {
+struct ElicitedOption {
     label: String,
     #[serde(default)]
     description: String,
 }
 
-impl QuestionForm {
+impl QuestionElicitation {
     /// The form of a request, if it has questions that can be read.
     pub(crate) fn of(request: &PermissionRequest) -> Option<Self> {
         if request.tool != TOOL {
             return None;
         }
         let input: Map<String, Value> = request.input.to().ok()?;
-        let questions: Vec<FormQuestion> = serde_json::from_value(input.get("questions")?.clone()).ok()?;
+        let questions: Vec<ElicitedQuestion> = serde_json::from_value(input.get("questions")?.clone()).ok()?;
         (!questions.is_empty()).then_some(Self { input, questions })
     }
 
@@ -70,7 +70,7 @@ impl QuestionForm {
         }
         let texts: Vec<&str> = self.questions.iter().map(|question| question.question.as_str()).collect();
         let schema = json!({ "type": "object", "properties": properties });
-        elicitation::form(session, Some(call), &texts.join("\n"), schema)
+        elicitation::form(session, Some(call), &texts.join("\n"), &schema)
     }
 
     /// The permission in the answer of a client: the input with the answers. An answer that is not understood denies.
@@ -125,7 +125,7 @@ impl QuestionForm {
 }
 
 /// The offered answers in a value; `None` if it has another one.
-fn chosen(question: &FormQuestion, value: Option<&Value>) -> Option<Vec<String>> {
+fn chosen(question: &ElicitedQuestion, value: Option<&Value>) -> Option<Vec<String>> {
     let labels: Vec<&str> = match value {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::String(label)) if label.is_empty() => Vec::new(),
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
     use windlass_types::{Behavior, CallDigest, Decision, DecisionReason, ToolUse};
 
-    fn form() -> QuestionForm {
+    fn form() -> QuestionElicitation {
         let questions = json!([
             { "question": "Which?", "header": "One", "options": [{ "label": "A", "description": "a" }, { "label": "B" }] },
             { "question": "Whom?", "header": "Many", "multiSelect": true, "options": [{ "label": "C" }, { "label": "D" }] },
@@ -159,7 +159,7 @@ mod tests {
         let decision = Decision::new(Behavior::Ask, DecisionReason::Default, "why");
         let request =
             PermissionRequest::new(ToolUse::new("t", TOOL, input), "Which?".to_owned(), decision, CallDigest::new("d"));
-        QuestionForm::of(&request).unwrap()
+        QuestionElicitation::of(&request).unwrap()
     }
 
     fn answers(content: &Value) -> Option<Value> {
