@@ -7,6 +7,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use std::sync::mpsc as requests;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -20,6 +21,7 @@ pub(super) struct TerminalReader {
     requests: requests::Sender<()>,
     replies: mpsc::UnboundedReceiver<Reply>,
     wake: OwnedFd,
+    woken: Arc<OwnedFd>,
     /// `true` while the thread waits for bytes.
     is_asked: bool,
     /// Bytes that came while the terminal was let go of.
@@ -40,18 +42,18 @@ impl TerminalReader {
     pub(super) fn new(terminal: impl AsFd) -> io::Result<Self> {
         let terminal = terminal.as_fd().try_clone_to_owned()?;
         let (woken, wake) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+        let woken = Arc::new(woken);
+        let awaited = Arc::clone(&woken);
         let (requests, asked) = requests::channel();
         let (replies, received) = mpsc::unbounded_channel();
         std::thread::Builder::new().name("keyboard".to_owned()).spawn(move || {
             for () in asked {
-                // A wake that came too late for the request before.
-                while rustix::io::read(&woken, &mut [0; 16]).is_ok_and(|count| count > 0) {}
-                if replies.send(wait(&terminal, &woken)).is_err() {
+                if replies.send(wait(&terminal, &awaited)).is_err() {
                     return;
                 }
             }
         })?;
-        Ok(Self { requests, replies: received, wake, is_asked: false, early: None })
+        Ok(Self { requests, replies: received, wake, woken, is_asked: false, early: None })
     }
 
     /// Waits for bytes; none at the end of the terminal. Cancel safe.
@@ -64,6 +66,8 @@ impl TerminalReader {
                 return early;
             }
             if !self.is_asked {
+                // A wake that came too late for the request before. The thread would take one for this request, too.
+                while rustix::io::read(&self.woken, &mut [0; 16]).is_ok_and(|count| count > 0) {}
                 self.is_asked = self.requests.send(()).is_ok();
             }
             match self.replies.recv().await {
@@ -157,6 +161,19 @@ mod tests {
         assert_eq!(reader.read().await.unwrap(), b"two");
         drop(write);
         assert!(reader.read().await.unwrap().is_empty(), "the end of the terminal");
+    }
+
+    #[tokio::test]
+    async fn a_terminal_that_is_asked_for_and_let_go_at_once_is_free() {
+        let (read, write) = pipe_with(PipeFlags::CLOEXEC).unwrap();
+        let mut reader = TerminalReader::new(&read).unwrap();
+        for _ in 0..100 {
+            assert!(tokio::time::timeout(Duration::ZERO, reader.read()).await.is_err());
+            reader.let_go();
+            assert!(!reader.is_asked, "the thread still waits for the keys of another program");
+        }
+        rustix::io::write(&write, b"x").unwrap();
+        assert_eq!(reader.read().await.unwrap(), b"x");
     }
 
     #[tokio::test]
