@@ -12,6 +12,7 @@ mod frame;
 mod lines;
 mod link;
 mod local;
+mod output;
 mod page;
 mod paging;
 mod plain;
@@ -32,7 +33,7 @@ pub use services::{CommandOutput, SessionChoice, TerminalServices};
 
 use crate::capabilities::{Capabilities, Presentation};
 use crate::cell::Cell;
-use crate::dialog::Dialogs;
+use crate::dialog::{DialogView, Dialogs};
 use crate::input::{InputMode, InputModeOptions, RunActivity, TerminalDecoder};
 use crate::keys::Keymap;
 use crate::presenter::{PresenterOptions, TerminalPresenter};
@@ -45,11 +46,12 @@ use choosing::{Choosing, RewindPoints};
 use command::RunningCommand;
 use lines::PlainInput;
 use link::{OpenElicitation, ProgramMessage};
+use output::{OutputState, TerminalOutput};
 use page::Page;
 use reader::TerminalReader;
 use status_command::StatusCommand;
 use std::collections::{BTreeMap, HashMap};
-use std::io::{self, Stdout, stdin, stdout};
+use std::io::{self, stdin, stdout};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -139,6 +141,8 @@ pub async fn run(
 
 /// Longest wait for the terminal to tell its background, in tenths of a second.
 const PROBE_TENTHS: u8 = 2;
+/// Longest wait for a terminal that does not read before another program gets it, or the program ends.
+const LAST_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Number of a message of the prompt.
 type Number = u64;
@@ -148,7 +152,12 @@ struct App {
     conversation: LiveConversation,
     ids: Arc<dyn windlass_tool::Ids>,
     services: Arc<dyn TerminalServices>,
-    surface: TerminalSurface<Stdout>,
+    surface: TerminalSurface<TerminalOutput>,
+    output: OutputState,
+    /// Question of a frame that the terminal has not read yet.
+    unread_question: Option<DialogView>,
+    /// `true` until the run that the person interrupts has ended.
+    is_interrupting: bool,
     /// Page on the alternate screen, while one is shown.
     page: Option<Page>,
     /// A list in place of the prompt.
@@ -191,6 +200,8 @@ enum Happened {
     Update(Option<Box<windlass_conversation::Update>>),
     Bytes(io::Result<Vec<u8>>),
     Resized,
+    /// The terminal reads again.
+    Writable,
     Timer,
     Done(services::Outcome),
     Message(ProgramMessage),
@@ -219,11 +230,15 @@ impl App {
         surface.live.animates = !options.reduced_motion;
         let presenter = TerminalPresenter::new(options.presenter.clone());
         let prompt = prompt(&options, &conversation, &*services);
+        let (writer, output) = TerminalOutput::new(stdout())?;
         let mut app = Self {
             conversation,
             ids,
             services,
-            surface: TerminalSurface::new(stdout(), size, presenter, surface),
+            surface: TerminalSurface::new(writer, size, presenter, surface),
+            output,
+            unread_question: None,
+            is_interrupting: false,
             page: None,
             picker: None,
             rewinds: RewindPoints::default(),
@@ -289,6 +304,7 @@ impl App {
                 Happened::Update(None) => return self.outcome(),
                 Happened::Bytes(bytes) => self.typed(&bytes?),
                 Happened::Resized => self.resize(),
+                Happened::Writable => self.writable()?,
                 Happened::Timer => self.tick(),
                 Happened::Done(outcome) => self.done(outcome),
                 Happened::Message(message) => self.told(message),
@@ -301,6 +317,7 @@ impl App {
     /// Waits for the next thing to happen.
     async fn wait(&mut self, signals: &mut Signals, messages: &mut ProgramMessages) -> Happened {
         let due = self.due().map(|due| self.start + due);
+        let takes_updates = self.takes_updates();
         let timer = async {
             match due {
                 Some(due) => tokio::time::sleep_until(due).await,
@@ -311,17 +328,23 @@ impl App {
             biased;
             bytes = self.reader.read(), if !self.is_leaving => Happened::Bytes(bytes),
             happened = signals.next() => happened,
+            () = self.output.idle() => Happened::Writable,
             () = timer => Happened::Timer,
             Some(done) = self.jobs.join_next() => Happened::Done(done.unwrap_or_else(services::Outcome::of_error)),
             Some(message) = messages.next() => Happened::Message(message),
-            update = self.conversation.next(), if !self.surface.is_congested() => Happened::Update(update.map(Box::new)),
+            update = self.conversation.next(), if takes_updates => Happened::Update(update.map(Box::new)),
         }
     }
 
     /// Time at which something is to be done without an input: a frame, or the end of a sequence of keys.
     fn due(&self) -> Option<Duration> {
-        let frame = self.surface.due().filter(|_| self.page.is_none());
+        let frame = self.surface.due().filter(|_| self.page.is_none() && !self.surface.is_blocked());
         [frame, self.decoder.deadline(), self.dialogs.deadline(), self.status_command.due()].into_iter().flatten().min()
+    }
+
+    /// `false` while the terminal is so far behind that the run has to wait for it. An end and an interruption do not wait.
+    fn takes_updates(&self) -> bool {
+        !self.surface.is_congested() || self.is_leaving || self.is_interrupting
     }
 
     fn tick(&mut self) {
@@ -377,7 +400,9 @@ impl App {
     }
 
     /// Writes what is finished and restores the terminal.
-    fn finish(self) {
+    fn finish(mut self) {
+        self.output.set_patience(LAST_PATIENCE);
+        self.wait_for_terminal();
         // A terminal that is gone needs nothing.
         let _ = self.surface.close();
         let _ = self.raw.as_ref().map(RawMode::leave);
@@ -395,11 +420,23 @@ impl App {
         self.reader.let_go();
         // A terminal that refuses shows the other program in a wrong state, no worse.
         let _ = self.surface.suspend();
+        self.wait_for_terminal();
         let _ = self.raw.as_ref().map(RawMode::leave);
         let done = work();
         let _ = self.raw.as_ref().map(RawMode::reenter);
         self.resize();
         done
+    }
+
+    /// Waits for the terminal to read what was written, for a while.
+    fn wait_for_terminal(&mut self) {
+        // The frame on its way, and the bytes behind it.
+        for _ in 0..2 {
+            if self.surface.flush().unwrap_or(true) || !self.output.wait(LAST_PATIENCE) {
+                return;
+            }
+        }
+        let _ = self.surface.flush();
     }
 
     /// Id of a new message, which its entry in the log has too.

@@ -33,12 +33,13 @@ impl<F: AsFd> RawMode<F> {
         Ok(Self { terminal, saved, raw })
     }
 
-    /// Puts the terminal back as it was, before the program is stopped or another one gets the terminal.
+    /// Puts the terminal back as it was, before the program is stopped or another one gets the terminal. A terminal that does not read
+    /// is not waited for.
     ///
     /// # Errors
     /// Errors of the system.
     pub fn leave(&self) -> io::Result<()> {
-        Ok(tcsetattr(&self.terminal, OptionalActions::Drain, &self.saved)?)
+        Ok(tcsetattr(&self.terminal, OptionalActions::Now, &self.saved)?)
     }
 
     /// Puts the terminal into raw mode again, after [`leave`](Self::leave).
@@ -46,7 +47,7 @@ impl<F: AsFd> RawMode<F> {
     /// # Errors
     /// Errors of the system.
     pub fn reenter(&self) -> io::Result<()> {
-        Ok(tcsetattr(&self.terminal, OptionalActions::Drain, &self.raw)?)
+        Ok(tcsetattr(&self.terminal, OptionalActions::Now, &self.raw)?)
     }
 
     /// Asks the terminal for its background, for at most `tenths` tenths of a second without an answer. Returns the

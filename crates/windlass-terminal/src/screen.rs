@@ -175,6 +175,8 @@ pub struct Screen<W: Write> {
     title: Option<String>,
     has_progress: bool,
     pending: Vec<u8>,
+    /// `true` if the writer would have blocked at the last flush.
+    is_blocked: bool,
     is_open: bool,
 }
 
@@ -198,6 +200,7 @@ impl<W: Write> Screen<W> {
             title: None,
             has_progress: false,
             pending: Vec::new(),
+            is_blocked: false,
             is_open: false,
         }
     }
@@ -266,6 +269,12 @@ impl<W: Write> Screen<W> {
         self.send(&text)
     }
 
+    /// `true` if the terminal has not read the frame before, as far as the last call of [`flush`](Self::flush) or of one that writes
+    /// has seen.
+    pub fn is_blocked(&self) -> bool {
+        self.is_blocked
+    }
+
     /// Writes bytes that wait. Returns `true` if none is left.
     ///
     /// # Errors
@@ -285,11 +294,8 @@ impl<W: Write> Screen<W> {
             }
         };
         self.pending.drain(..written.min(self.pending.len()));
-        match outcome {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
-            Err(error) => Err(error),
-        }
+        self.is_blocked = matches!(&outcome, Err(error) if error.kind() == ErrorKind::WouldBlock);
+        if self.is_blocked { Ok(false) } else { outcome.map(|()| true) }
     }
 
     /// Erases the live area and restores the terminal, before the program is stopped or another one gets the terminal.

@@ -357,3 +357,52 @@ fn title_and_progress_follow_the_run() {
     assert!(at("\u{1b}]9;4;3\u{7}") < at("\u{1b}]9;4;0\u{7}"));
     assert!(raw.contains("\u{1b}[23;2t"), "the title of before comes back");
 }
+
+/// Numbered lines of an answer.
+fn numbered(count: usize) -> String {
+    (0..count).map(|line| format!("line {line:05} of the answer\n\n")).collect()
+}
+
+#[test]
+fn a_terminal_that_stops_reading_holds_up_neither_the_run_nor_the_keys() {
+    const LINES: usize = 3_000;
+    let place = Place::new();
+    let file = place.work().join("made.txt");
+    let input = json!({ "file_path": file, "content": "one\n" });
+    let answer = json!([
+        { "type": "text", "text": numbered(LINES) },
+        { "type": "tool_use", "name": "Write", "input": input },
+    ]);
+    place.script(&[answer, text("All is written.")]);
+    let mut terminal = Emulator::start(&place, &["--permission-mode", "acceptEdits"]);
+    terminal.wait_for("? shows the keys");
+    terminal.set_stopped(true);
+    terminal.type_line("make it");
+    terminal.wait_until("the file of the run", |_| file.exists());
+    assert!(!terminal.screen().contains("line 02999"), "the terminal has not read that far");
+    let keyed = place.work().join("keyed");
+    terminal.type_line("!echo yes > keyed");
+    terminal.wait_until("the file of the keys", |_| keyed.exists());
+    terminal.set_stopped(false);
+    terminal.wait_for("All is written.");
+    let all = terminal.all_rows();
+    let lines: Vec<&str> = all.iter().filter_map(|row| row.split_once("line ")?.1.get(..5)).collect();
+    let expected: Vec<String> = (0..LINES).map(|line| format!("{line:05}")).collect();
+    assert_eq!(lines, expected, "each line once and in order");
+}
+
+#[test]
+fn a_terminal_that_stops_reading_keeps_no_process_alive() {
+    let place = Place::with_turns(&[text(&numbered(3_000))]);
+    let mut terminal = Emulator::start(&place, &[]);
+    let before = terminal.modes();
+    terminal.wait_for("? shows the keys");
+    terminal.set_stopped(true);
+    terminal.type_line("go");
+    terminal.wait_until("the answer in the log", |_| {
+        place.logs().iter().any(|log| std::fs::read_to_string(log).unwrap().contains("line 02999"))
+    });
+    terminal.kill(rustix::process::Signal::TERM);
+    assert_eq!(terminal.wait(), 143);
+    assert_eq!(terminal.modes(), before);
+}

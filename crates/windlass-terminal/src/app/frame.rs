@@ -14,6 +14,10 @@ impl App {
     pub(super) fn draw(&mut self) -> io::Result<()> {
         let now = self.now();
         self.watch_status();
+        // A terminal that does not read gets the newest state once it does.
+        if self.surface.is_blocked() {
+            return Ok(());
+        }
         self.signal()?;
         if self.page.is_none() {
             let input = self.input_area();
@@ -24,11 +28,27 @@ impl App {
                 Drawn::Busy => false,
             };
             match (is_shown, self.is_plain) {
+                (true, false) if self.surface.is_blocked() => self.unread_question = self.dialogs.view(),
                 (true, false) => self.dialogs.drawn(now),
                 (true, true) => self.plain_drawn(),
                 (false, _) => {}
             }
         }
+        Ok(())
+    }
+
+    /// Continues on a terminal that reads again.
+    pub(super) fn writable(&mut self) -> io::Result<()> {
+        if !self.surface.flush()? {
+            return Ok(());
+        }
+        // The question counts as shown if the frame that was read shows it as it is now.
+        let unread = self.unread_question.take();
+        if unread.is_some() && unread == self.dialogs.view() {
+            let now = self.now();
+            self.dialogs.drawn(now);
+        }
+        self.draw_page();
         Ok(())
     }
 

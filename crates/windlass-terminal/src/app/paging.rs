@@ -4,6 +4,7 @@ use super::App;
 use super::page::{Page, PageSource};
 use crate::input::TerminalInput;
 use crate::pager::{Pager, PagerMove, PagerResult};
+use crate::screen::Drawn;
 use crate::text::Line;
 
 impl App {
@@ -16,8 +17,11 @@ impl App {
     pub(super) fn show_page(&mut self, title: &str, source: PageSource) {
         let rows = source.rows(self.surface.transcript(), &self.surface.layout());
         if self.is_plain {
+            let lines: Vec<String> = rows.iter().map(Line::text).collect();
             // A terminal that is gone ends the loop with its next frame.
-            let _ = self.surface.say(rows.iter().map(Line::text));
+            if matches!(self.surface.say(lines.clone()), Ok(Drawn::Busy)) {
+                self.local_output(&lines.join("\n"));
+            }
             return;
         }
         let size = self.surface.size();
@@ -37,7 +41,8 @@ impl App {
         self.draw_page();
     }
 
-    fn draw_page(&mut self) {
+    /// Draws the page that is shown, if there is one.
+    pub(super) fn draw_page(&mut self) {
         let Some(page) = &self.page else { return };
         let rows = page.pager.view(&self.surface.layout(), self.surface.size());
         // A terminal that is gone ends the loop with its next frame.

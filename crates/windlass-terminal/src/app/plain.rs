@@ -106,6 +106,7 @@ impl App {
     /// Stops the run, or ends the program while nothing runs.
     pub(super) fn interrupt_lines(&mut self, code: i32) {
         if self.conversation.conversation().is_busy() {
+            self.is_interrupting = true;
             self.request("interrupt", Request::Interrupt { cancels_queued: true });
         } else {
             self.leave(TerminalEnd::Signal(code));

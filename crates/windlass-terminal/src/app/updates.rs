@@ -45,6 +45,7 @@ impl App {
             self.surface.present(update);
         }
         self.update_run();
+        self.is_interrupting &= self.conversation.conversation().is_busy();
     }
 
     /// Gives the session the title that it got before it was open.

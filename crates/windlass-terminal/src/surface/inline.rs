@@ -163,6 +163,21 @@ impl<W: Write> TerminalSurface<W> {
         self.rows.len() > CONGESTED_ROWS || self.presenter.waiting_bytes() > CONGESTED_BYTES
     }
 
+    /// `true` while the terminal has not read the frame before, see [`Screen::is_blocked`]. Frames are [`Busy`](Drawn::Busy) until
+    /// [`flush`](Self::flush) has written it.
+    pub fn is_blocked(&self) -> bool {
+        self.screen.is_blocked()
+    }
+
+    /// Writes bytes that wait for the terminal. Returns `true` if none is left; then a frame is [`due`](Self::due) for what has changed
+    /// meanwhile.
+    ///
+    /// # Errors
+    /// Errors of the writer. The terminal is lost then.
+    pub fn flush(&mut self) -> io::Result<bool> {
+        self.screen.flush()
+    }
+
     /// Tells the size of the terminal. Frames rest until it has been the same for [`SurfaceOptions::resize_rest`].
     pub fn resize(&mut self, size: Size) {
         if size != self.screen.size() {

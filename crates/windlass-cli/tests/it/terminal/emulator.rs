@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 /// Longest wait for a text on a loaded machine.
@@ -27,6 +27,8 @@ pub(crate) struct Emulator {
     inside: File,
     child: Child,
     shown: Arc<Mutex<Shown>>,
+    /// `true` while the terminal reads nothing.
+    stopped: Arc<(Mutex<bool>, Condvar)>,
 }
 
 impl Emulator {
@@ -70,6 +72,8 @@ impl Emulator {
         let shown = Arc::new(Mutex::new(Shown { raw: Vec::new(), parser }));
         let mut reader = File::from(host.try_clone().unwrap());
         let into = Arc::clone(&shown);
+        let stopped = Arc::new((Mutex::new(false), Condvar::new()));
+        let gate = Arc::clone(&stopped);
         std::thread::spawn(move || {
             let mut buffer = [0; 65536];
             while let Ok(count) = reader.read(&mut buffer) {
@@ -84,9 +88,17 @@ impl Emulator {
                 let mut shown = into.lock().unwrap();
                 shown.raw.extend_from_slice(&buffer[..count]);
                 shown.parser.process(&buffer[..count]);
+                drop(shown);
+                drop(gate.1.wait_while(gate.0.lock().unwrap(), |is_stopped| *is_stopped).unwrap());
             }
         });
-        Self { host, inside, child, shown }
+        Self { host, inside, child, shown, stopped }
+    }
+
+    /// Lets the terminal read nothing more, or read again.
+    pub(crate) fn set_stopped(&self, is_stopped: bool) {
+        *self.stopped.0.lock().unwrap() = is_stopped;
+        self.stopped.1.notify_all();
     }
 
     /// Types bytes.
@@ -165,6 +177,7 @@ impl Emulator {
 
 impl Drop for Emulator {
     fn drop(&mut self) {
+        self.set_stopped(false);
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
