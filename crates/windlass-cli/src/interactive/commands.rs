@@ -71,7 +71,7 @@ pub(super) async fn run(context: &CommandContext, call: &CommandCall) -> Command
         "skills" => skills::view(context),
         "statusline" => status_line::view(context, argument),
         "theme" => theme::view(argument),
-        name => subcommand::view(context, name, argument).await,
+        name => Ok(subcommand::view(name, argument).await),
     };
     reply.unwrap_or_else(|error| CommandReply::Text(crate::terminal::clean(&format!("{error:#}"))))
 }

@@ -140,7 +140,11 @@ impl TerminalServices for Services {
     fn attend(&self, arguments: &[String]) -> io::Result<String> {
         let status = Command::new(std::env::current_exe()?).args(arguments).current_dir(&self.cwd).status()?;
         let name = arguments.join(" ");
-        Ok(if status.success() { format!("windlass {name} is done.") } else { format!("windlass {name}: {status}") })
+        Ok(match status.code() {
+            Some(0) => format!("windlass {name} is done."),
+            Some(code) => format!("windlass {name} did not succeed (exit code {code})."),
+            None => format!("windlass {name} was stopped."),
+        })
     }
 
     fn has_status_command(&self) -> bool {

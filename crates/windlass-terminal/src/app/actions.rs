@@ -89,7 +89,10 @@ impl App {
                     None => self.prompt.taken_back(number, false),
                 }
             }
-            InputAction::Interrupt => self.request("interrupt", Request::Interrupt { cancels_queued: true }),
+            InputAction::Interrupt => {
+                self.is_interrupting = true;
+                self.request("interrupt", Request::Interrupt { cancels_queued: true });
+            }
             InputAction::OpenRewind => self.open_rewind(),
             InputAction::MoveToBackground => self.request("background", Request::MoveToBackground(None)),
             InputAction::SetMode(mode) => self.request("mode", Request::PermissionMode(mode)),
@@ -143,7 +146,8 @@ impl App {
         }
         match blocks(submission) {
             Ok(blocks) => {
-                let id = self.send(Message::new(blocks).with_priority(priority));
+                let is_verbatim = local::is_text_with_slash(&text);
+                let id = self.send(Message { is_verbatim, ..Message::new(blocks).with_priority(priority) });
                 self.messages.insert(id, number);
             }
             Err(problem) => {

@@ -60,11 +60,16 @@ pub(super) fn with_local(commands: Vec<SlashCommand>, program: Vec<SlashCommand>
     all
 }
 
-/// The command that a prompt calls, and its argument.
+/// The command that a prompt calls, and its argument. A prompt with a blank in front calls none.
 pub(super) fn called(text: &str) -> Option<(&str, &str)> {
-    let called = text.trim().strip_prefix('/')?;
+    let called = text.trim_end().strip_prefix('/')?;
     let (name, argument) = called.split_once(char::is_whitespace).unwrap_or((called, ""));
     Some((name, argument.trim()))
+}
+
+/// `true` if a prompt would be a command without the blank in front, which sends it as text.
+pub(super) fn is_text_with_slash(text: &str) -> bool {
+    text.starts_with(char::is_whitespace) && text.trim_start().starts_with('/')
 }
 
 /// The name of a command that a prompt begins with and that is none. Prompts of MCP servers are known only to the open
@@ -224,9 +229,9 @@ mod tests {
     fn a_prompt_is_a_local_command_by_its_first_word_alone() {
         let read = |text| called(text).and_then(|(name, argument)| LocalCommand::named(name, argument));
         assert_eq!(read("/quit"), Some(LocalCommand::Exit));
-        assert_eq!(read(" /mode  plan "), Some(LocalCommand::Mode(Some("plan".to_owned()))));
+        assert_eq!(read("/mode  plan "), Some(LocalCommand::Mode(Some("plan".to_owned()))));
         assert_eq!(read("/mode"), Some(LocalCommand::Mode(None)));
-        for text in ["exit", "/exits", "/clear", "/", "see /exit", ""] {
+        for text in ["exit", " /exit", "\n/exit", "/exits", "/clear", "/", "see /exit", ""] {
             assert_eq!(read(text), None, "{text:?}");
         }
     }

@@ -1,23 +1,15 @@
 //! Commands that are the same as on the command line: `/doctor`, `/init`, `/login`, `/logout`.
 
-use super::context::CommandContext;
-use tokio::process::Command;
+use crate::doctor;
+use crate::terminal::{Terminal, clean};
 use windlass_terminal::app::CommandReply;
 
-pub(super) async fn view(context: &CommandContext, name: &str, argument: &str) -> anyhow::Result<CommandReply> {
-    let words = std::iter::once(name).chain(argument.split_whitespace()).map(str::to_owned);
-    let words: Vec<String> = words.collect();
-    // Subcommands that ask questions get the terminal.
-    if name != "doctor" {
-        return Ok(CommandReply::Attended(words));
+pub(super) async fn view(name: &str, argument: &str) -> CommandReply {
+    if name == "doctor" {
+        let report = doctor::report(Terminal::of_process()).await;
+        return CommandReply::Text(clean(report.trim_end()));
     }
-    let output = Command::new(std::env::current_exe()?)
-        .args(&words)
-        .current_dir(&context.cwd)
-        .stdin(std::process::Stdio::null())
-        .kill_on_drop(true)
-        .output()
-        .await?;
-    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
-    Ok(CommandReply::Text(crate::terminal::clean(text.trim_end())))
+    // The others ask questions, so they get the terminal.
+    let words = std::iter::once(name).chain(argument.split_whitespace()).map(str::to_owned);
+    CommandReply::Attended(words.collect())
 }

@@ -1,7 +1,7 @@
 //! Slash commands of the command, and views of the session.
 
 use super::emulator::Emulator;
-use super::text;
+use super::{PAUSE, text};
 use crate::place::{Place, write};
 use serde_json::json;
 
@@ -234,4 +234,70 @@ fn a_command_that_is_mistyped_says_which_was_meant() {
     let mut terminal = started(&place, &[]);
     terminal.type_line("/permitions");
     terminal.wait_for("Did you mean /permissions?");
+}
+
+#[test]
+fn a_blank_in_front_of_a_slash_sends_text() {
+    let place = Place::with_turns(&[text("It is a command."), text("It is none.")]);
+    let mut terminal = started(&place, &[]);
+    terminal.type_line(" /clear clears what?");
+    terminal.wait_for("It is a command.");
+    terminal.wait_for("1 turn");
+    terminal.type_line(" /nonsense");
+    terminal.wait_for("It is none.");
+    let log = std::fs::read_to_string(&place.logs()[0]).unwrap();
+    assert!(log.contains(" /clear clears what?") && log.contains(" /nonsense"), "{log}");
+    assert_eq!(place.logs().len(), 1, "the conversation was not cleared");
+}
+
+#[test]
+fn the_doctor_knows_the_terminal_that_it_is_called_from() {
+    let place = Place::with_turns(&[]);
+    let mut terminal = started(&place, &[]);
+    terminal.type_line("/doctor");
+    terminal.wait_for("Nothing is broken.");
+    terminal.wait_for("terminal  xterm-256color, colours: ");
+}
+
+#[test]
+fn a_key_is_stored_unseen_and_forgotten() {
+    let place = Place::with_turns(&[text("Still here.")]);
+    let mut terminal = started(&place, &[]);
+    terminal.type_line("/login nonsense");
+    terminal.wait_for("no vendor is named \"nonsense\"");
+    terminal.wait_for("windlass login nonsense did not succeed (exit code 2).");
+    terminal.type_line("/login openai");
+    terminal.wait_for("Key of openai (is not shown):");
+    std::thread::sleep(PAUSE);
+    terminal.type_line("sk-not-to-be-seen");
+    terminal.wait_for("windlass login openai is done.");
+    let file = place.home().join(".windlass/credentials");
+    assert!(std::fs::read_to_string(&file).unwrap().contains("sk-not-to-be-seen"));
+    terminal.type_line("/logout");
+    terminal.wait_for("the key of openai is no longer stored");
+    terminal.type_line("go on");
+    terminal.wait_for("Still here.");
+    assert!(!terminal.raw_text().contains("not-to-be-seen"));
+    let history = std::fs::read_to_string(place.home().join(".windlass/prompts.jsonl")).unwrap();
+    assert!(!history.contains("not-to-be-seen"), "{history}");
+}
+
+#[test]
+fn a_first_instruction_file_is_shown_and_written_on_a_yes() {
+    let place = Place::with_turns(&[]);
+    write(&place.work().join("main.py"), "print(1)\n");
+    let file = place.work().join("AGENTS.md");
+    let mut terminal = started(&place, &[]);
+    for (answer, expected) in [("n", "windlass init did not succeed"), ("y", "windlass init is done.")] {
+        terminal.type_line("/init");
+        terminal
+            .wait_until("the question", |screen| screen.trim_end().ends_with("Write this to AGENTS.md? [y]es [n]o:"));
+        assert!(!file.exists());
+        std::thread::sleep(PAUSE);
+        terminal.type_line(answer);
+        terminal.wait_for(expected);
+    }
+    assert!(std::fs::read_to_string(&file).unwrap().contains("Python"));
+    terminal.type_line("/init");
+    terminal.wait_for("it stays as it is");
 }
