@@ -1,7 +1,8 @@
 //! Colours of code: comments, texts, numbers and keywords.
 //!
 //! A small scanner of lines rather than a library of grammars: it starts at once, holds nothing, and its worst mistake is
-//! a colour. `syntect` would bring `bincode` 1, which nobody maintains, and compiled grammars of some megabytes.
+//! a colour. `syntect` 5.3 would bring `bincode` 1.3 (RUSTSEC-2025-0141) and `yaml-rust` 0.4 (RUSTSEC-2024-0320), both
+//! unmaintained, and compiled grammars.
 
 mod languages;
 
