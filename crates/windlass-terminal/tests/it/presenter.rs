@@ -90,7 +90,12 @@ fn a_withdrawn_message_leaves_a_notice_only_if_rows_were_written() {
     world.text("a paragraph\n\nunfinished");
     world.presenter.take_cells();
     world.event(withdrawn());
-    assert_eq!(shown(&world.presenter.take_cells()), ["notice The answer above broke off and is no part of the conversation. Its tokens count in the cost, estimated if the provider did not report them."]);
+    assert_eq!(
+        shown(&world.presenter.take_cells()),
+        [
+            "notice The answer above broke off and is no part of the conversation. Its tokens count in the cost, estimated if the provider did not report them."
+        ]
+    );
     assert!(world.presenter.tail().chunk.source.is_empty());
 }
 
