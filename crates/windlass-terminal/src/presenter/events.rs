@@ -7,7 +7,7 @@ use serde::Deserialize;
 use windlass_types::text::clause;
 use windlass_types::{
     ContentBlock, Delta, Event, EventKind, JsonText, RunResult, StateChange, Status, Steered, SteeredFate, TaskEnded,
-    TaskStatus, ToolFinished, ToolStarted, ToolUse, Usage,
+    TaskStatus, ToolFinished, ToolStarted, ToolUse, Usage, WithdrawReason,
 };
 
 /// Notice behind an answer that has no end.
@@ -32,7 +32,7 @@ impl TerminalPresenter {
                 self.finish_stream();
                 self.is_message_begun = false;
             }
-            EventKind::MessageWithdrawn { .. } => self.withdraw(),
+            EventKind::MessageWithdrawn { reason, .. } => self.withdraw(reason),
             EventKind::ToolStarted(started) => self.call_started(&started),
             EventKind::ToolProgress(progress) => {
                 let text = self.masked(&progress.message);
@@ -168,8 +168,12 @@ impl TerminalPresenter {
         }
     }
 
-    /// Takes back what was shown of an unfinished message. Rows in the scrollback stay, with a notice behind them.
-    fn withdraw(&mut self) {
+    /// Takes back what was shown of an unfinished message. Rows in the scrollback stay, with a notice behind them, and so does
+    /// the text in which the person stopped the run.
+    fn withdraw(&mut self, reason: WithdrawReason) {
+        if reason == WithdrawReason::Interrupted {
+            self.finish_stream();
+        }
         self.stream = crate::markdown::MarkdownStream::default();
         self.streamed_block = None;
         if std::mem::take(&mut self.is_message_begun) {

@@ -100,6 +100,18 @@ fn a_withdrawn_message_leaves_a_notice_only_if_rows_were_written() {
 }
 
 #[test]
+fn a_text_stays_where_the_person_stopped_the_run() {
+    let mut world = world();
+    say(&mut world, "Hi", "1");
+    world.presenter.take_cells();
+    world.text("an answer that was read");
+    world.event(EventKind::MessageWithdrawn { message_id: None, reason: WithdrawReason::Interrupted });
+    let cells = shown(&world.presenter.take_cells());
+    assert_eq!(cells.len(), 2, "{cells:?}");
+    assert!(cells[0].contains("an answer that was read") && cells[1].contains("broke off"), "{cells:?}");
+}
+
+#[test]
 fn messages_wait_visibly_until_their_turn() {
     let mut world = world();
     say(&mut world, "First", "1");
