@@ -57,7 +57,7 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
-use windlass_conversation::{Input, LiveConversation, Message};
+use windlass_conversation::{Input, LiveConversation, Message, SlashCommand};
 use windlass_types::{ContentBlock, EntryId, PermissionMode, QuestionId};
 
 /// Options of [`run`].
@@ -449,11 +449,22 @@ impl App {
         let id = self.new_id();
         let message = message.with_id(id.clone());
         let texts = message.content.iter().flatten().filter_map(ContentBlock::as_text);
-        self.rewinds.sent(&id, &texts.collect::<Vec<_>>().join(" "));
+        let text = texts.collect::<Vec<_>>().join(" ");
+        if !self.calls_builtin(&text) {
+            self.rewinds.sent(&id, &text);
+        }
         self.surface.presenter_mut().message_sent(&message);
         self.conversation.handle(Input::Message(Box::new(message)));
         self.update_run();
         id
+    }
+
+    /// `true` for a command that runs without the model, and has no turn to rewind to.
+    fn calls_builtin(&self, text: &str) -> bool {
+        let Some((name, _)) = local::called(text) else { return false };
+        let is_called =
+            |command: &SlashCommand| command.name == name || command.aliases.iter().any(|alias| alias == name);
+        self.conversation.conversation().commands().iter().any(|command| command.is_builtin && is_called(command))
     }
 
     /// Tells the prompt if a run continues.

@@ -301,3 +301,17 @@ fn a_first_instruction_file_is_shown_and_written_on_a_yes() {
     terminal.type_line("/init");
     terminal.wait_for("it stays as it is");
 }
+
+#[test]
+fn a_command_without_a_turn_is_no_point_to_rewind_to() {
+    let place = Place::with_turns(&[text("An answer.")]);
+    let mut terminal = started(&place, &[]);
+    terminal.type_line("/cost");
+    terminal.wait_for("Total cost");
+    terminal.type_line("/rewind");
+    terminal.wait_for("Nothing can be rewound yet");
+    terminal.type_line("the prompt");
+    terminal.wait_for("1 turn");
+    terminal.type_line("/rewind");
+    terminal.wait_for("Rewind to before which prompt? · 1 of 1");
+}
