@@ -55,14 +55,23 @@ impl GrammarParser<'_> {
     /// Reads one item of a list. The answer is `true` if its exit status may be another than that of its last command.
     pub(super) fn item(&mut self, connector: Connector, commands: &mut Vec<SimpleCommand>) -> Result<bool> {
         self.skip_blanks();
-        if connector != Connector::Pipe && self.is_at_keyword("for") {
-            return self.for_loop(connector, commands);
+        let before = commands.len();
+        let has_own_status = if self.is_at_keyword("for") {
+            self.for_loop(connector, commands)?
+        } else if self.is_at_keyword("if") {
+            self.condition(connector, commands)?
+        } else {
+            commands.extend(self.command(connector)?);
+            return Ok(false);
+        };
+        // Behind a pipe all of its commands run beside those before the pipe, in a shell of their own. The connectors
+        // say that of a single command only.
+        let mut own = commands.iter().skip(before);
+        let is_single = own.next().is_some_and(|command| !changes_directory(command)) && own.next().is_none();
+        if connector == Connector::Pipe && !is_single {
+            return Err(NotUnderstood::Structure);
         }
-        if connector != Connector::Pipe && self.is_at_keyword("if") {
-            return self.condition(connector, commands);
-        }
-        commands.extend(self.command(connector)?);
-        Ok(false)
+        Ok(has_own_status)
     }
 
     /// Returns `true` if a keyword stands here.
