@@ -36,7 +36,7 @@ pub enum Catastrophe {
 
 /// Finds commands that must never run, at any nesting: removing or moving `/`, its direct entries, other system trees,
 /// the home directory, the working directory or a parent of either; changing permissions of such trees (but the working
-/// directory) as a whole; `"$VAR"/*`; writing to raw devices; fork bombs.
+/// directory) as a whole; `"$VAR"/*`, and `"$VAR"/` of a variable that the text does not set; writing to raw devices; fork bombs.
 ///
 /// `cwd` and `home` are absolute, with links resolved. `resolve` returns the target of a path as written, with each
 /// `..` still in it, when all links are followed; `None` if the target is unknown: then only the text of the path is
@@ -51,7 +51,7 @@ pub fn catastrophic(
     if analysis.has_fork_bomb() {
         return Some(Catastrophe::ForkBomb);
     }
-    let places = TargetDirectories::new(cwd, home, resolve);
+    let places = TargetDirectories::new(analysis.text(), cwd, home, resolve);
     let bases = AllBases::new(analysis, &places);
     analysis.found().iter().find_map(|command| {
         device(command).or_else(|| tree(command, &CommandPlaces { places: &places, bases: bases.of(command) }))
@@ -99,7 +99,7 @@ pub fn suspicious(
     home: &Path,
     resolve: &dyn Fn(&Path) -> Option<PathBuf>,
 ) -> Option<Suspicion> {
-    let places = TargetDirectories::new(cwd, home, resolve);
+    let places = TargetDirectories::new(analysis.text(), cwd, home, resolve);
     let bases = AllBases::new(analysis, &places);
     indirect::handed(analysis, &places, &bases)
         .or_else(|| code::code(analysis, &places))

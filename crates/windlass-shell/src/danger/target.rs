@@ -14,6 +14,8 @@ const WILD: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 /// The directories against which operands are judged.
 pub(super) struct TargetDirectories<'a> {
+    /// The text whose commands are judged.
+    text: &'a str,
     start: &'a Path,
     cwd: Vec<String>,
     home: Vec<String>,
@@ -72,8 +74,35 @@ impl OperandTarget {
 }
 
 impl<'a> TargetDirectories<'a> {
-    pub(super) fn new(cwd: &'a Path, home: &Path, resolve: &'a dyn Fn(&Path) -> Option<PathBuf>) -> Self {
-        Self { start: cwd, cwd: parts(cwd), home: parts(home), resolve }
+    pub(super) fn new(
+        text: &'a str,
+        cwd: &'a Path,
+        home: &Path,
+        resolve: &'a dyn Fn(&Path) -> Option<PathBuf>,
+    ) -> Self {
+        Self { text, start: cwd, cwd: parts(cwd), home: parts(home), resolve }
+    }
+
+    /// Returns `true` if the text gives a value to the variable with which a word begins. The commands with that value
+    /// are judged as well.
+    fn gives_value(&self, word: &Word) -> bool {
+        let source = word.source().trim_start_matches(['"', '$', '{']);
+        let end = source.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(source.len());
+        let Some(name) = source.get(..end).filter(|name| !name.is_empty()) else { return false };
+        let assigned = format!("{name}=");
+        let is_empty = |value: &str| {
+            value.starts_with(['"', '\'']) && value.get(1..2) == value.get(..1)
+                || value.chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, ';' | '&' | '|' | ')'))
+        };
+        let values = self
+            .text
+            .match_indices(&assigned)
+            .filter_map(|(at, found)| self.text.get(at.saturating_add(found.len())..));
+        let looped = format!("for {name} in ");
+        let words =
+            self.text.match_indices(&looped).filter_map(|(at, found)| self.text.get(at.saturating_add(found.len())..));
+        let mut all = values.chain(words).peekable();
+        all.peek().is_some() && all.all(|value| !is_empty(value))
     }
 
     pub(super) fn start(&self) -> &Path {
@@ -87,7 +116,7 @@ impl<'a> TargetDirectories<'a> {
 
     /// `true` if nothing is known of a word but that an expansion gives it.
     pub(super) fn is_unknown(&self, word: &Word) -> bool {
-        let text = self.text(word);
+        let text = self.word_text(word);
         text.starts_with(UNKNOWN) && text.chars().all(|c| matches!(c, UNKNOWN | '/' | '.'))
     }
 
@@ -96,7 +125,7 @@ impl<'a> TargetDirectories<'a> {
         let mut bases = Bases::new(vec![self.start.to_path_buf()]);
         for change in changes {
             bases.certain = false;
-            let text = change.map_or_else(|| absolute_text(&self.home), |word| self.text(word));
+            let text = change.map_or_else(|| absolute_text(&self.home), |word| self.word_text(word));
             if text.contains(UNKNOWN) {
                 continue;
             }
@@ -129,12 +158,17 @@ impl<'a> TargetDirectories<'a> {
 
     /// Returns the paths that a word may name for a command in one of these directories.
     pub(super) fn targets(&self, word: &Word, bases: &Bases, follows: bool) -> Vec<OperandTarget> {
-        let text = self.text(word);
+        let text = self.word_text(word);
         if let Some(rest) = text.strip_prefix(UNKNOWN) {
-            // If the variable is empty, the rest is an absolute path: only `"$VAR"/*` is a catastrophe.
-            let rest: Vec<String> = names(rest.trim_start_matches(UNKNOWN)).map(str::to_owned).collect();
-            let is_all = rest.len() == 1 && rest.iter().all(|part| is_everything(part));
-            return if is_all { vec![self.target(rest, false)] } else { Vec::new() };
+            if let Some(given) = default_value(word) {
+                return self.targets(&Word::literal(&given), bases, follows);
+            }
+            // If the variable is empty, the rest is an absolute path: only `"$VAR"/` and `"$VAR"/*` are catastrophes.
+            let rest = rest.trim_start_matches(UNKNOWN);
+            let parts: Vec<String> = names(rest).map(str::to_owned).collect();
+            let is_all = parts.len() == 1 && parts.iter().all(|part| is_everything(part));
+            let is_root = rest.starts_with('/') && parts.is_empty() && !self.gives_value(word);
+            return if is_all || is_root { vec![self.target(parts, false)] } else { Vec::new() };
         }
         let mut targets = Vec::new();
         match ProcessPath::parse(&text) {
@@ -183,7 +217,7 @@ impl<'a> TargetDirectories<'a> {
     }
 
     /// Returns the word with known variables put in.
-    fn text(&self, word: &Word) -> String {
+    fn word_text(&self, word: &Word) -> String {
         let mut text = String::new();
         for piece in word.pieces() {
             match piece {
@@ -240,6 +274,18 @@ impl OperandTarget {
         }
         self
     }
+}
+
+/// Returns the path that `${VAR:-PATH}` at the beginning of a word stands for if the variable is empty.
+fn default_value(word: &Word) -> Option<String> {
+    let source = word.source().replace('"', "");
+    let (inside, behind) = source.strip_prefix("${")?.split_once('}')?;
+    let at = inside.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))?;
+    let operator = inside.get(at..)?;
+    let value = operator.strip_prefix(':').unwrap_or(operator).strip_prefix(['-', '='])?;
+    let is_plain =
+        !value.is_empty() && !value.contains(['$', '`', '\\', '\'', '{']) && !behind.contains(['$', '`', '\\', '\'']);
+    is_plain.then(|| format!("{value}{behind}"))
 }
 
 /// Returns `true` if a pattern matches (nearly) every name.
