@@ -78,9 +78,42 @@ const COMMAND_MARKS: &[(&str, &[&str])] = &[
     ("KnownHostsCommand=", &["scp", "sftp", "ssh"]),
     ("LocalCommand=", &["scp", "sftp", "ssh"]),
     ("ProxyCommand=", &["scp", "sftp", "ssh"]),
+    ("!", &["gdb", "lldb", "ltrace", "strace"]),
+    ("%(", &["rpm", "rpmbuild", "rpmspec"]),
+    ("become(", &["fzf"]),
+    ("execute(", &["fzf"]),
+    ("execute-silent(", &["fzf"]),
+    ("ext::", &["git"]),
+    ("pipe ", &["gdb", "lldb"]),
+    ("preview(", &["fzf"]),
+    ("reload(", &["fzf"]),
     ("shell ", &["gdb", "lldb"]),
+    ("|", &["ltrace", "strace"]),
     ("spawn ", &["expect"]),
 ];
+
+/// Returns `true` for settings of git by which it runs programs that the setting does not name.
+fn runs_unseen(key: &str, value: &str) -> bool {
+    let key = key.to_lowercase();
+    let key = key.trim_start_matches("-c");
+    let takes_hooks = matches!(key, "core.hookspath" | "init.templatedir") && !matches!(value, "" | "/dev/null");
+    takes_hooks || (key.starts_with("url.") && key.contains("ext::"))
+}
+
+/// Returns `true` if a program of the `make` kind reads what it runs from its input, or from what another command
+/// writes: `make -f -`.
+pub(super) fn has_input_as_file(args: &[Word]) -> bool {
+    let is_unseen = |word: &Word, value: &str| value == "-" || value.starts_with("/dev/") || !word.is_literal();
+    args.iter().enumerate().any(|(index, arg)| {
+        let text = arg.text();
+        let option = ["--file", "--makefile", "--justfile", "-f"].iter().find_map(|name| text.strip_prefix(name));
+        match option {
+            Some("") => args.get(index.saturating_add(1)).is_some_and(|next| is_unseen(next, next.text())),
+            Some(value) => is_unseen(arg, value.trim_start_matches('=')),
+            None => false,
+        }
+    })
+}
 
 impl ScriptReader<'_, '_> {
     /// Records the commands that a program runs because of its arguments.
@@ -97,6 +130,28 @@ impl ScriptReader<'_, '_> {
             "rsync" => self.command_options(args, &["-e", "--rsh", "--rsync-path"]),
             "man" => self.command_options(args, &["-P", "-H", "--pager", "--html"]),
             "npm" | "npx" | "pnpm" => self.command_options(args, &["--script-shell", "-c", "--call"]),
+            "go" => {
+                self.command_options(args, &["-exec", "-toolexec", "-vettool", "--exec", "--toolexec", "--vettool"])
+            }
+            "cargo" => self.cargo(args),
+            "apt" | "apt-get" | "aptitude" => self.apt(args),
+            "dpkg" => self.command_options(args, &["--pre-invoke", "--post-invoke"]),
+            "tcpdump" | "dumpcap" => self.command_options(args, &["-z"]),
+            "ag" | "bat" | "batcat" | "delta" | "glow" => self.command_options(args, &["--pager"]),
+            "bazel" | "bazelisk" => self.command_options(args, &["--run_under"]),
+            "cmake" if args.first().is_some_and(|arg| arg.text() == "-E") => {
+                self.suffixes(args.get(1..).unwrap_or_default(), wrapped);
+            }
+            "just" => {
+                if has_input_as_file(args) {
+                    self.undecided(Undecided::Script);
+                }
+                if let Some(at) = args.iter().position(|arg| matches!(arg.text(), "-c" | "--command")) {
+                    self.suffixes(args.get(at.saturating_add(1)..).unwrap_or_default(), wrapped);
+                }
+                self.command_options(args, &["--shell", "-c", "--command"]);
+            }
+            "openvpn" => self.command_options(args, &["--up", "--down", "--ipchange", "--route-up"]),
             "fzf" => self.command_options(args, &["--preview"]),
             "nc" | "ncat" | "netcat" => self.command_options(args, &["-e", "-c", "--exec", "--sh-exec"]),
             "scp" | "sftp" => self.command_options(args, &["-D", "-S"]),
@@ -148,6 +203,36 @@ impl ScriptReader<'_, '_> {
         let Some((_, words)) = LAUNCHES.iter().find(|(launcher, _)| *launcher == program) else { return };
         if let Some(at) = args.iter().position(|word| words.contains(&word.text())) {
             self.suffixes(args.get(at.saturating_add(1)..).unwrap_or_default(), wrapped);
+        }
+    }
+
+    /// Records the programs that settings of the command line give to `cargo`: runners, wrappers, compilers.
+    fn cargo(&mut self, args: &[Word]) {
+        for (index, arg) in args.iter().enumerate() {
+            let setting = match arg.text().strip_prefix("--config") {
+                Some("") => args.get(index.saturating_add(1)).map(Word::text),
+                Some(attached) => attached.strip_prefix('='),
+                None => None,
+            };
+            match setting.map(|setting| setting.split_once('=')) {
+                Some(Some((_, value))) => {
+                    // A list has the program and its arguments.
+                    let command = value.replace(['[', ']', '"', '\'', '{', '}'], " ").replace(',', " ");
+                    self.nested_script(command.trim());
+                }
+                // A file of settings.
+                Some(None) => self.undecided(Undecided::Program),
+                None => {}
+            }
+        }
+    }
+
+    /// Records the commands that settings of the command line give to `apt`.
+    fn apt(&mut self, args: &[Word]) {
+        for arg in args.iter().filter(|arg| arg.text().contains("::")) {
+            if let Some((_, command)) = arg.text().split_once('=') {
+                self.nested_script(command);
+            }
         }
     }
 
@@ -207,6 +292,10 @@ impl ScriptReader<'_, '_> {
                     self.emit(tail.get(1..).unwrap_or_default(), Vec::new(), wrapped.saturating_add(1));
                     return;
                 }
+                "remote-ext" => {
+                    tail.iter().for_each(|arg| self.script_in(Some(arg)));
+                    return;
+                }
                 "submodule" => return self.git_foreach(tail, wrapped),
                 "for-each-repo" => return self.git_in_each(tail, wrapped),
                 "rebase" => return self.command_options(tail, &["-x", "--exec"]),
@@ -229,6 +318,8 @@ impl ScriptReader<'_, '_> {
     /// Records `alias.x=!command`, `core.pager=command`.
     fn git_setting(&mut self, setting: &Word) {
         match setting.text().split_once('=') {
+            // Hooks and addresses that run programs are not seen.
+            Some((key, value)) if setting.is_literal() && runs_unseen(key, value) => self.undecided(Undecided::Script),
             Some((_, value)) if setting.is_literal() => self.nested_script(value.trim_start_matches('!')),
             _ if setting.is_literal() => {}
             _ => self.undecided(Undecided::Script),

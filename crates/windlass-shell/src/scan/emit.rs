@@ -40,7 +40,7 @@ impl ScriptReader<'_, '_> {
         if self.is_replaced(&first) {
             self.undecided(Undecided::Program);
         }
-        let program = base_name(program);
+        let program = wrappers::usual_name(base_name(program));
         let args = words.get(1..).unwrap_or_default();
         self.carried(program, &words, wrapped);
         self.run(program, args, wrapped)
@@ -122,7 +122,8 @@ impl ScriptReader<'_, '_> {
 
     fn wrapper(&mut self, program: &str, args: &[Word], wrapped: usize) -> bool {
         if wrappers::is_loose(program) {
-            return self.loose_wrapper(args, wrapped);
+            let has_script = args.iter().any(|arg| arg.text().starts_with("-c") || arg.text().starts_with("--command"));
+            return self.loose_wrapper(args, wrapped) || (program == "su" && !has_script);
         }
         let Some(wrapper) = wrappers::find(program) else {
             return false;
@@ -163,7 +164,8 @@ impl ScriptReader<'_, '_> {
         }
         if rest.is_empty() {
             self.is_missing(Undecided::Program);
-            return false;
+            // `sudo -s` starts a shell.
+            return matches!(program, "sudo" | "doas") && args.iter().any(starts_shell);
         }
         if program == "xargs" {
             let options = args.len().checked_sub(rest.len()).and_then(|end| args.get(..end)).unwrap_or_default();
@@ -398,6 +400,15 @@ impl ScriptReader<'_, '_> {
             }
         }
         Cow::Owned(expanded)
+    }
+}
+
+/// Returns `true` for the options by which `sudo` and `doas` start a shell.
+fn starts_shell(option: &Word) -> bool {
+    let text = option.text();
+    match text.strip_prefix("--") {
+        Some(long) => !long.is_empty() && ["login", "shell"].iter().any(|name| name.starts_with(long)),
+        None => text.starts_with('-') && text.contains(['i', 's']),
     }
 }
 

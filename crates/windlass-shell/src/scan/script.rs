@@ -548,11 +548,15 @@ impl ScriptReader<'_, '_> {
     }
 }
 
-/// Returns `true` for programs that take commands from a here-document where none is among their words.
+/// Returns `true` for programs that take commands from a here-document where none is among their words; those that
+/// keep a script for later take it from a pipe too.
 fn runs_its_input(command: &CurrentCommand) -> bool {
-    let program = command.words.first().map(|word| base_name(word.text()));
-    matches!(program, Some("at" | "batch" | "parallel" | "ssh"))
-        && command.redirects.iter().any(|redirect| redirect.kind == RedirectKind::Inline)
+    let has_text = command.redirects.iter().any(|redirect| redirect.kind == RedirectKind::Inline);
+    match command.words.first().map(|word| base_name(word.text())) {
+        Some("at" | "batch") => has_text || command.piped,
+        Some("parallel" | "ssh") => has_text,
+        _ => false,
+    }
 }
 
 /// Returns `true` if a text directly before a redirection is no argument: a number, or the name of a variable in

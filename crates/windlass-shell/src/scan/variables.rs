@@ -1,6 +1,6 @@
 //! Variables that change which programs run.
 
-use super::{reader::ScriptReader, wrappers};
+use super::{carried::has_input_as_file, reader::ScriptReader, wrappers};
 use crate::reason::Undecided;
 use crate::word::{Word, WordPiece, base_name};
 use windlass_types::locale::{CharacterSet, VARIABLES, character_set};
@@ -12,6 +12,10 @@ const COMMANDS: &[&str] = &["PAGER", "EDITOR", "VISUAL", "BROWSER", "LESSOPEN", 
 const COMMAND_NAMES: &[&str] = &[
     "AR",
     "AS",
+    "CARGO_BUILD_RUSTC",
+    "CARGO_BUILD_RUSTC_WRAPPER",
+    "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER",
+    "CARGO_BUILD_RUSTDOC",
     "CC",
     "CONFIG_SHELL",
     "CPP",
@@ -37,7 +41,9 @@ const LOOKUPS: &[&str] = &[
     "BASH_CMDS",
     "BASH_ENV",
     "GCONV_PATH",
+    "GIT_ALLOW_PROTOCOL",
     "GIT_EXEC_PATH",
+    "GIT_TEMPLATE_DIR",
     "GNUMAKEFLAGS",
     "HGRCPATH",
     "LD_AUDIT",
@@ -98,6 +104,8 @@ impl ScriptReader<'_, '_> {
         let misread = chooses_character_set(name) && !keeps_character_set(word, target, value);
         let keeps =
             (name == "PATH" && keeps_programs(word, value)) || (word.is_literal() && is_without_effect(name, value));
+        // `go -toolexec`, `-exec` and the like for every command.
+        let loads = loads || (name == "GOFLAGS" && (value.contains("exec") || value.contains("vettool")));
         if loads || misread || (changes_lookup(name) && !keeps) {
             self.undecided(Undecided::Variable);
         }
@@ -141,6 +149,9 @@ impl ScriptReader<'_, '_> {
 
     /// Handles `make SHELL=…`, `make --eval=…`.
     pub(super) fn make(&mut self, args: &[Word]) {
+        if has_input_as_file(args) {
+            self.undecided(Undecided::Script);
+        }
         for arg in args {
             let text = arg.text();
             let long = text.strip_prefix("--").map(|long| long.split_once('=').map_or(long, |(name, _)| name));

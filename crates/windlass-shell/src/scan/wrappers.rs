@@ -79,7 +79,8 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("strace", "cCdfhiknqrtTvVwxyYzZDF", "aAbeEIoOpPsSuUX", &["output", "trace", "attach"], 0),
     wrapper("ltrace", "cCfhiLrStTV", "aADeEFlnopsuwx", &["output"], 0),
     wrapper("unbuffer", "p", "", &[], 0),
-    wrapper("setarch", "BFILRSTX3Zv", "p", &[], 1),
+    // The architecture may be missing; its names are programs that run their arguments too.
+    wrapper("setarch", "BFILRSTX3Zv", "p", &[], 0),
     wrapper("linux64", "BFILRSTX3Zv", "p", &[], 0),
     wrapper("busybox", "", "", &[], 0),
     wrapper("toybox", "", "", &[], 0),
@@ -95,6 +96,58 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("cpulimit", "zibfqkrv", "pelc", &["pid", "exe", "limit", "cpu"], 0),
     wrapper("dbus-run-session", "", "", &["config-file", "dbus-daemon"], 0),
     wrapper("xvfb-run", "al", "efnpsw", &["server-args", "server-num"], 0),
+];
+
+/// Long options of wrappers that take no value, or only an attached one. Behind any other one the next word may be its
+/// value.
+const LONG_FLAGS: &[&str] = &[
+    "append",
+    "askpass",
+    "background",
+    "beep",
+    "block-signal",
+    "chgexit",
+    "color",
+    "ctty",
+    "debug",
+    "default-signal",
+    "differences",
+    "edit",
+    "eof",
+    "errexit",
+    "exclusive",
+    "exit",
+    "foreground",
+    "fork",
+    "ignore-environment",
+    "ignore-signal",
+    "interactive",
+    "list",
+    "list-signal-handling",
+    "login",
+    "max-lines",
+    "no-fork",
+    "no-run-if-empty",
+    "no-title",
+    "no-update",
+    "non-interactive",
+    "nonblock",
+    "null",
+    "open-tty",
+    "portability",
+    "preserve-env",
+    "preserve-groups",
+    "preserve-status",
+    "quiet",
+    "replace",
+    "reset-timestamp",
+    "set-home",
+    "shared",
+    "shell",
+    "show-limits",
+    "stdin",
+    "verbose",
+    "wait",
 ];
 
 /// Programs whose arguments contain a command at a place that depends on too much: it may begin at
@@ -159,6 +212,33 @@ const LOOSE: &[&str] = &[
     "systemd-cat",
     "faketime",
     "capsh",
+    "autossh",
+    "chpst",
+    "distrobox",
+    "dsh",
+    "envdir",
+    "envuidgid",
+    "flyctl",
+    "fly",
+    "gcloud",
+    "guix",
+    "heroku",
+    "ifne",
+    "lxc",
+    "mosh",
+    "nix",
+    "nix-shell",
+    "pdsh",
+    "pee",
+    "runcon",
+    "sem",
+    "setuidgid",
+    "softlimit",
+    "sshpass",
+    "toolbox",
+    "torify",
+    "vagrant",
+    "wsl",
 ];
 
 /// Shells: with `-c` they run a text, without a file they run their input.
@@ -169,6 +249,20 @@ pub(crate) const SHELLS: &[&str] =
 #[must_use]
 pub fn is_shell(program: &str) -> bool {
     SHELLS.contains(&program)
+}
+
+/// Returns the usual name of a program of GNU that is installed beside another one of its name: `genv` is `env`.
+pub(super) fn usual_name(program: &str) -> &str {
+    match program {
+        "genv" => "env",
+        "gnice" => "nice",
+        "gnohup" => "nohup",
+        "gstdbuf" => "stdbuf",
+        "gtime" => "time",
+        "gchroot" => "chroot",
+        "gxargs" => "xargs",
+        _ => program,
+    }
 }
 
 pub(super) fn find(name: &str) -> Option<&'static Wrapper> {
@@ -209,12 +303,20 @@ impl Wrapper {
                 return WrapperPart::Option;
             }
             // Abbreviations match too.
-            let valued = self.long_valued.iter().any(|l| l.starts_with(long));
-            return if valued { WrapperPart::OptionWithValue } else { WrapperPart::Option };
+            let is_valued = self.long_valued.iter().any(|l| l.starts_with(long));
+            return match is_valued {
+                true => WrapperPart::OptionWithValue,
+                false if LONG_FLAGS.iter().any(|flag| flag.starts_with(long)) => WrapperPart::Option,
+                false => WrapperPart::UnknownOption,
+            };
         }
-        let Some(short) = word.strip_prefix('-').filter(|s| !s.is_empty()) else {
+        let Some(short) = word.strip_prefix('-') else {
             return WrapperPart::Word;
         };
+        if short.is_empty() {
+            // `env -` is `env -i`. To others a hyphen is a name.
+            return if self.name == "env" { WrapperPart::Option } else { WrapperPart::Word };
+        }
         let mut letters = short.chars();
         while let Some(letter) = letters.next() {
             if self.valued.contains(letter) {
