@@ -122,7 +122,7 @@ impl<'a> Places<'a> {
             }
             operands = operands.saturating_add(1);
             let texts = value.into_iter().chain((!is_option).then_some(text));
-            for text in texts.flat_map(|text| iter::once(text).chain(named_within(text))) {
+            for text in texts.flat_map(|text| iter::once(text).chain(named_within(program, text))) {
                 specs.extend(self.word_specs(word, text, file_program).into_iter().map(template));
             }
         }
@@ -289,9 +289,11 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Returns the file of `@FILE`, `<FILE` and `file://FILE`, as programs that send files take it.
-fn named_within(text: &str) -> Option<&str> {
-    let sent = text.strip_prefix(['@', '<']).and_then(|name| name.split(';').next());
+/// Returns the file of `@FILE`, `<FILE` and `file://FILE`, as programs that send files take it; `curl` takes
+/// `NAME@FILE` too.
+fn named_within<'a>(program: &str, text: &'a str) -> Option<&'a str> {
+    let named = || text.split_once('@').filter(|_| program == "curl" && !text.contains("://")).map(|(_, file)| file);
+    let sent = text.strip_prefix(['@', '<']).and_then(|name| name.split(';').next()).or_else(named);
     let path = sent.or_else(|| text.strip_prefix("file://").map(|path| path.strip_prefix("localhost").unwrap_or(path)));
     path.filter(|path| !path.is_empty())
 }
