@@ -39,7 +39,7 @@ use windlass_types::{Behavior, RuleSource, Timestamp};
 ///     "action": "write", "name": "answers", "type": "feedback", "description": "How to answer", "content": "In Norwegian.",
 /// });
 /// let model = ScriptedModel::new(Script::new().turn(|turn| turn.tool_use("Memory", note)).turn(|turn| turn.text("Ja.")));
-/// query("Answer in Norwegian from now on.").provider(model).memory(Memory::at(&notes)).await?;
+/// query("Answer in Norwegian from now on.").provider(model).context(Memory::at(&notes)).await?;
 /// assert!(std::fs::read_to_string(notes.join("answers.md"))?.ends_with("In Norwegian.\n"));
 /// # Ok(()) }
 /// ```

@@ -105,7 +105,8 @@ pub fn from_lookup(lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'stat
 /// let transport = Arc::new(Recorder::default());
 /// let key = |name: &str| (name == "ANTHROPIC_API_KEY").then(|| "sk-1".to_owned());
 /// let providers = provider::from_lookup_over(Arc::clone(&transport), key);
-/// let result = windlass::query("Hello").provider(providers).model("anthropic/claude-sonnet-4-5").max_retries(0).await?;
+/// let once = windlass::options::LimitOptions::new().max_retries(0);
+/// let result = windlass::query("Hello").provider(providers).model("anthropic/claude-sonnet-4-5").limits(once).await?;
 /// assert!(!result.outcome.is_success());
 /// assert_eq!(*transport.asked.lock().expect("no panic"), ["https://api.anthropic.com/v1/messages"]);
 /// # Ok(()) }

@@ -31,11 +31,11 @@ use windlass_types::secret::{HOME_ONLY_PLACES, HOME_PLACES, SYSTEM_PLACES, place
 ///
 /// ```
 /// use windlass::sandbox::{Network, SandboxOptions};
-/// use windlass::session;
+/// use windlass::{options::WorkspaceOptions, session};
 ///
 /// let builder = session()
-///     .sandbox(SandboxOptions::new().required().auto_allow().network(Network::Off))
-///     .sandbox_helper("/usr/bin/my-agent");
+///     .workspace(SandboxOptions::new().required().auto_allow().network(Network::Off))
+///     .workspace(WorkspaceOptions::new().sandbox_helper("/usr/bin/my-agent"));
 /// # let _ = builder;
 /// ```
 #[derive(Debug, Clone, Default)]

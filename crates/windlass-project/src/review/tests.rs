@@ -18,6 +18,7 @@ fn samples(key: &SettingKey) -> Vec<Value> {
     let shape = key.expected();
     match key.name {
         "keyBindings" => vec![json!({"ctrl+x": null})],
+        "statusLine" => vec![json!({"type": "command", "command": "x"})],
         "hooks" => vec![json!({"PreToolUse": [{"hooks": [{"type": "command", "command": "x"}]}]})],
         "allowedMcpServers" | "deniedMcpServers" => vec![json!([{"serverName": "x"}])],
         "models" => vec![json!({"m": {"contextWindow": 1000}})],

@@ -75,7 +75,7 @@ const MODES: [PermissionMode; 6] = [
     PermissionMode::BypassPermissions,
 ];
 
-const CONTINUATIONS: [Continuation; 10] = [
+const CONTINUATIONS: [Continuation; 11] = [
     Continuation::Compacted,
     Continuation::Prompt,
     Continuation::ToolResults,
@@ -86,6 +86,7 @@ const CONTINUATIONS: [Continuation; 10] = [
     Continuation::PauseTurn,
     Continuation::Steered,
     Continuation::StructuredOutput,
+    Continuation::Resumed,
 ];
 
 const REASONS: [DecisionReason; 16] = [
