@@ -24,7 +24,7 @@ use windlass_types::{
 
 /// Maximum number of tool calls of a message that are processed concurrently. The others wait until one of these is
 /// answered.
-const LOOKED_AT: usize = 32;
+const MAX_CONCURRENT_CALLS: usize = 32;
 
 /// The tool calls of one assistant message, in call order.
 #[derive(Debug, Default)]
@@ -133,7 +133,7 @@ impl Batch {
 
     /// Prepares new calls and begins those that may begin.
     pub(crate) fn advance(&mut self, session: &mut Session) {
-        let most = LOOKED_AT.max(session.config.limits.max_parallel_tools.saturating_mul(2));
+        let most = MAX_CONCURRENT_CALLS.max(session.config.limits.max_parallel_tools.saturating_mul(2));
         let mut next = 0;
         loop {
             self.look_at_more(most);

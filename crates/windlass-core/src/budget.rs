@@ -10,7 +10,7 @@ use std::sync::Arc;
 use windlass_types::{ModelUsage, NanoUsd, SpentRecord};
 
 /// Minimum number of output tokens that makes a request worthwhile.
-const LEAST_OUTPUT_TOKENS: u32 = 1_024;
+const MIN_OUTPUT_TOKENS: u32 = 1_024;
 
 /// Reason why a model is not called, and a remedy.
 pub(crate) const NO_PRICE: &str = "its price is not known, and the session has a budget. Name a model with a known \
@@ -40,7 +40,7 @@ impl CallCost {
         }
         let tokens = amount.saturating_sub(self.input).nano().checked_div(self.per_output_token.nano());
         let tokens = u32::try_from(tokens.unwrap_or(u64::MAX)).unwrap_or(u32::MAX).min(self.max_output_tokens);
-        (tokens >= LEAST_OUTPUT_TOKENS.min(self.max_output_tokens)).then_some(tokens)
+        (tokens >= MIN_OUTPUT_TOKENS.min(self.max_output_tokens)).then_some(tokens)
     }
 
     fn with_output(&self, tokens: u32) -> NanoUsd {

@@ -20,7 +20,7 @@ use windlass_types::{
 };
 
 /// Minimum of requested output tokens, even if the context window is nearly full.
-const LEAST_OUTPUT: u64 = 1_024;
+const MIN_OUTPUT_TOKENS: u64 = 1_024;
 
 /// One model request until its message is complete, or it is given up.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl ModelCall {
             self.stage = Stage::Ended;
             return CallStep::TooLong(failure);
         }
-        let room = model.info.context_window.saturating_sub(size.likely()).max(LEAST_OUTPUT);
+        let room = model.info.context_window.saturating_sub(size.likely()).max(MIN_OUTPUT_TOKENS);
         if room < u64::from(request.max_output_tokens) && model.info.context_window > 0 {
             limit_output(&mut request, u32::try_from(room).unwrap_or(u32::MAX));
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use windlass_types::ModelFact;
 
 /// The smallest context window that is believed, in tokens.
-const LEAST_WINDOW: u64 = 256;
+const MIN_WINDOW_TOKENS: u64 = 256;
 
 /// Facts of models, by the id of the model. The last window of a model counts.
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ impl LearnedModels {
 
 /// Sets the context window of a model, in tokens, to a smaller one. Returns `false` if it is not smaller, or too small for one.
 pub(crate) fn narrow(model: &mut ModelProfile, window: u64) -> bool {
-    let is_smaller = (LEAST_WINDOW..model.info.context_window).contains(&window);
+    let is_smaller = (MIN_WINDOW_TOKENS..model.info.context_window).contains(&window);
     if is_smaller {
         model.info.context_window = window;
     }

@@ -39,7 +39,7 @@ pub(crate) struct Outbox {
 }
 
 /// Maximum number of notices that wait for a run.
-const MOST_NOTICES: usize = 200;
+const MAX_NOTICES: usize = 200;
 
 /// A queued event. Boxed from the beginning: events are large, and moved often.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl Outbox {
 
     /// Keeps a notice until the next run begins.
     pub(crate) fn keep_notice(&mut self, message: String) {
-        if self.notices.len() < MOST_NOTICES {
+        if self.notices.len() < MAX_NOTICES {
             self.notices.push(message);
         }
     }

@@ -3,7 +3,7 @@
 use windlass_types::{RateLimit, Utilization};
 
 /// Minimum change of a utilization that is reported by itself, in hundredths.
-const LEAST_STEP: f64 = 1.0;
+const MIN_REPORTED_CHANGE: f64 = 1.0;
 /// Times closer than this, in seconds, are the same: providers round them differently from answer to answer.
 const SAME_TIME: u64 = 60;
 
@@ -36,7 +36,7 @@ fn is_another_time(known: u64, reported: u64) -> bool {
 fn is_a_step(known: Utilization, reported: Utilization) -> bool {
     // In millionths of the whole, as 0.29 - 0.28 is a little less than 0.01.
     let step = ((reported.get() - known.get()).abs() * 1e6).round() / 1e4;
-    step >= LEAST_STEP
+    step >= MIN_REPORTED_CHANGE
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use windlass_types::{JsonText, ToolResultContent};
 
 /// Minimum duration, in milliseconds, of a call that is taken for waiting.
-const WAITING_MS: u64 = 1_000;
+const MIN_WAITING_MS: u64 = 1_000;
 /// Maximum number of remembered calls. Later ones count as new, so a run that long is not stopped.
-const MOST_CALLS: usize = 65_536;
+const MAX_CALLS: usize = 65_536;
 
 /// Digest of a call with its result. `None`: the call waited, so its turn is not judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) struct CallTrace(Option<u64>);
 
 impl CallTrace {
     pub(crate) fn new(tool: &str, input: &JsonText, result: &ToolResultContent, duration_ms: u64) -> Self {
-        if duration_ms >= WAITING_MS {
+        if duration_ms >= MIN_WAITING_MS {
             return Self(None);
         }
         let mut hasher = DefaultHasher::new();
@@ -50,7 +50,7 @@ impl Repetition {
                 Some(digest) if self.seen.contains(&digest) => {}
                 Some(digest) => {
                     repeats = false;
-                    if self.seen.len() < MOST_CALLS {
+                    if self.seen.len() < MAX_CALLS {
                         self.seen.insert(digest);
                     }
                 }

@@ -9,7 +9,7 @@ use windlass_types::{Effort, ModelRequest, ResponseFormat, Thinking, ToolChoice}
 const SUMMARY_TOKENS: u32 = 20_000;
 
 /// Tokens reserved for an answer beside a thinking budget.
-const LEAST_ANSWER: u32 = 8_000;
+const MIN_ANSWER_TOKENS: u32 = 8_000;
 
 /// Purpose of a model request.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(crate) fn build(session: &Session, model: &ModelProfile, purpose: &Purpose) 
     let (thinking, effort) = reasoning(session, model);
     // A thinking budget set by the prompt leaves room for the answer, unless the host has set a limit.
     let room = match thinking {
-        Thinking::Budget(tokens) if session.run.level.is_some() => tokens.saturating_add(LEAST_ANSWER),
+        Thinking::Budget(tokens) if session.run.level.is_some() => tokens.saturating_add(MIN_ANSWER_TOKENS),
         _ => 0,
     };
     let wanted = settings.max_output_tokens.unwrap_or(model.info.default_output_tokens.max(room));
@@ -114,11 +114,14 @@ pub(crate) fn asked_for(session: &Session, model: &ModelProfile) -> Option<(Thin
 /// Lowers the output limit, and the thinking budget with it, which must stay below.
 pub(crate) fn limit_output(request: &mut ModelRequest, max_output_tokens: u32) {
     /// Minimum budget that the Messages API accepts.
-    const LEAST_THINKING: u32 = 1_024;
+    const MIN_THINKING_TOKENS: u32 = 1_024;
     request.max_output_tokens = max_output_tokens;
     if let Thinking::Budget(budget) = request.thinking {
         let most = max_output_tokens.saturating_sub(1);
-        request.thinking =
-            if most < LEAST_THINKING { Thinking::Off } else { Thinking::Budget(budget.clamp(LEAST_THINKING, most)) };
+        request.thinking = if most < MIN_THINKING_TOKENS {
+            Thinking::Off
+        } else {
+            Thinking::Budget(budget.clamp(MIN_THINKING_TOKENS, most))
+        };
     }
 }

@@ -7,10 +7,10 @@ use windlass_types::{ErrorClass, ModelErrorKind};
 /// First wait; doubled with each retry.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// Maximum wait without a request of the provider.
-const LONGEST_WAIT: Duration = Duration::from_secs(32);
+const MAX_WAIT: Duration = Duration::from_secs(32);
 /// Maximum single wait at the provider's request. A longer one ends the run: the user should decide, not sit in front
 /// of it.
-const LONGEST_SERVER_WAIT: Duration = Duration::from_secs(300);
+const MAX_SERVER_WAIT: Duration = Duration::from_secs(300);
 /// Number of consecutive overloaded answers before the fallback model takes over.
 const OVERLOADED_BEFORE_FALLBACK: u32 = 3;
 
@@ -71,7 +71,7 @@ impl Retry {
         // A server that asks for no wait at all does not get all retries within a moment.
         let Some(asked) = failure.retry_after.filter(|asked| *asked > own) else { return Next::Wait(own) };
         let obeyed = self.obeyed.saturating_add(asked);
-        if asked > LONGEST_SERVER_WAIT || obeyed > limits.max_server_wait {
+        if asked > MAX_SERVER_WAIT || obeyed > limits.max_server_wait {
             return self.or_fall_back(has_fallback, Next::OutOfPatience(asked));
         }
         self.obeyed = obeyed;
@@ -91,8 +91,8 @@ impl Retry {
 pub(crate) fn out_of_patience(failure: &ModelFailure, asked: Duration) -> String {
     let message = failure.message.trim_end_matches('.');
     let seconds = asked.as_secs_f64().ceil();
-    if asked > LONGEST_SERVER_WAIT {
-        let most = LONGEST_SERVER_WAIT.as_secs();
+    if asked > MAX_SERVER_WAIT {
+        let most = MAX_SERVER_WAIT.as_secs();
         format!(
             "{message}. The provider asks to wait {seconds} s before a repeat, and {most} s at most are waited at once."
         )
@@ -121,7 +121,7 @@ pub(crate) fn advice(kind: ModelErrorKind) -> Option<&'static str> {
 fn backoff(attempt: u32, jitter: u32) -> Duration {
     let doubled = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(attempt.saturating_sub(1).min(16)));
     let factor = 0.75 + 0.5 * f64::from(jitter) / f64::from(u32::MAX);
-    doubled.min(LONGEST_WAIT).mul_f64(factor)
+    doubled.min(MAX_WAIT).mul_f64(factor)
 }
 
 #[cfg(test)]

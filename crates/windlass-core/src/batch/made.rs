@@ -8,7 +8,7 @@ use windlass_context::runtime_text;
 use windlass_types::{Access, EventKind, JsonText, MadeCall, ToolOutcome, ToolResult, ToolUse, ToolUseId};
 
 /// Maximum number of calls that the calls of one message make together.
-const MOST: usize = 1_000;
+const MAX_CALLS: usize = 1_000;
 
 impl Batch {
     /// Accepts a call made by a running call, or returns the reason why it is refused.
@@ -46,7 +46,7 @@ impl Batch {
             return Some(format!("{tool} cannot be called from {}.", maker.original.name));
         }
         let made = self.calls.iter().filter(|call| call.made.is_some()).count();
-        (made >= MOST).then(|| format!("The calls of one message make at most {MOST} calls of other tools."))
+        (made >= MAX_CALLS).then(|| format!("The calls of one message make at most {MAX_CALLS} calls of other tools."))
     }
 
     /// `true` if the call must wait for the other one while that has not begun. A made call has the place of its maker.

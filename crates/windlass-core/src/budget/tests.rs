@@ -50,7 +50,7 @@ fn a_granted_call_never_costs_more_than_is_left() {
                     worst.cache_creation_input_tokens = input;
                     worst.cache_creation_1h_input_tokens = input;
                     assert!(price.cost(&worst).nano() + spent <= budget);
-                    assert!(max_output_tokens >= LEAST_OUTPUT_TOKENS);
+                    assert!(max_output_tokens >= MIN_OUTPUT_TOKENS);
                 }
             }
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use windlass_types::{EntryKind, EventKind, Outcome, RunFailure, RunFailureKind, RunRecord, RunResult};
 
 /// Maximum silence of the log of a closed session. Unacknowledged entries may be lost then.
-const LONGEST_SILENCE: Duration = Duration::from_secs(30);
+const LOG_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Machine {
     /// Ends the run: its record becomes durable, then the host gets the result.
@@ -124,7 +124,7 @@ impl Machine {
             Activity::Rewinding(_) => self.closing,
             activity => matches!(activity, Activity::Closed),
         };
-        if is_ending && silence >= LONGEST_SILENCE {
+        if is_ending && silence >= LOG_TIMEOUT {
             return self.unanswered(silence);
         }
         if self.session.out.silent_for(silence) {

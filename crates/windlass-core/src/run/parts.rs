@@ -8,9 +8,9 @@ use windlass_types::text::clause;
 use windlass_types::{ContentBlock, Interrupted, Outcome, PromptCall, PromptPart, RunFailureKind, ToolUse, ToolUseId};
 
 /// Maximum number of bytes of an assembled prompt.
-const MOST_BYTES: usize = 4 * 1024 * 1024;
+const MAX_PROMPT_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum number of characters of a quoted reason.
-const MOST_QUOTED: usize = 2_000;
+const MAX_REASON_CHARS: usize = 2_000;
 
 /// A prompt whose calls are in progress.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ fn joined(mut prompt: Prompt, given: impl Iterator<Item = (bool, String)>) -> Re
                 }
                 ((true, _), Some(otherwise)) => text.push_str(&otherwise),
                 ((true, problem), None) => {
-                    let problem: String = problem.chars().take(MOST_QUOTED).collect();
+                    let problem: String = problem.chars().take(MAX_REASON_CHARS).collect();
                     return Err(format!(
                         "The prompt was not sent, because {} failed: {}",
                         call.source,
@@ -82,8 +82,8 @@ fn joined(mut prompt: Prompt, given: impl Iterator<Item = (bool, String)>) -> Re
             },
             _ => {}
         }
-        if text.len() > MOST_BYTES {
-            return Err(format!("The prompt was not sent, because it would be longer than {MOST_BYTES} bytes."));
+        if text.len() > MAX_PROMPT_BYTES {
+            return Err(format!("The prompt was not sent, because it would be longer than {MAX_PROMPT_BYTES} bytes."));
         }
     }
     prompt.content.insert(0, ContentBlock::text(text));

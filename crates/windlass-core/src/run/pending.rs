@@ -7,7 +7,7 @@ use crate::session::Session;
 use windlass_types::{EntryKind, Outcome, RunFailureKind, RunScope};
 
 /// Maximum number of times that a run is resumed without progress.
-const MOST_RESUMES: u32 = 3;
+const MAX_RESUMES: u32 = 3;
 
 impl Run {
     /// Ends the run while only calls with open permission requests are left.
@@ -42,9 +42,9 @@ impl Run {
         }
         // Messages that an earlier opening accepted are there, or else a run to continue.
         let Some(open) = open else { return self.halt(SafePoint::Resumed) };
-        if open.resumes >= MOST_RESUMES {
+        if open.resumes >= MAX_RESUMES {
             let text = format!(
-                "The run was resumed {MOST_RESUMES} times without a message of the model or a result, so it is set aside. Send \
+                "The run was resumed {MAX_RESUMES} times without a message of the model or a result, so it is set aside. Send \
                  a new prompt to go on."
             );
             return fails(RunFailureKind::NoProgress, text);

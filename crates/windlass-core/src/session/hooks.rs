@@ -8,7 +8,7 @@ use windlass_types::hook::event::{SessionStart, Stop, SubagentStart, SubagentSto
 use windlass_types::{EventKind, HookCall, HookEventName, HookOutcome, ToolUseId};
 
 /// Maximum number of texts that wait for a turn.
-const MOST_TEXTS: usize = 100;
+const MAX_TEXTS: usize = 100;
 
 /// Returns a hook's objection as text for the model.
 pub(crate) fn feedback(hook: &str, reason: &str) -> String {
@@ -53,7 +53,7 @@ impl Session {
     /// Keeps texts that the model reads with its next turn. Excess texts are dropped: hooks may run often while no turn
     /// comes.
     pub(crate) fn add_context(&mut self, texts: Vec<String>) {
-        let room = MOST_TEXTS.saturating_sub(self.unread.context.len());
+        let room = MAX_TEXTS.saturating_sub(self.unread.context.len());
         self.unread.context.extend(texts.into_iter().filter(|text| !text.trim().is_empty()).take(room));
     }
 
