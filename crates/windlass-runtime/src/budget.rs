@@ -19,9 +19,9 @@ use windlass_tool::{Clock, Ids};
 use windlass_types::{Entry, EntryId, EntryKind, ModelUsage, NanoUsd, Timestamp, Usage};
 
 /// Maximum number of agents at work for one parent at a time.
-const MOST_OF_ONE: usize = 16;
+const MAX_AGENTS_PER_PARENT: usize = 16;
 /// Maximum number of agents at work in a session at a time, beside the main one.
-const MOST_OF_ALL: usize = 64;
+const MAX_AGENTS_PER_SESSION: usize = 64;
 
 /// The budget of a session. Made by the driver of the main agent, and given to those below it.
 #[derive(Debug, Clone)]
@@ -153,7 +153,9 @@ impl Places {
     /// Takes a place for one more agent. Concurrent calls that begin agents each take one before any agent is open.
     pub(crate) fn take(&self) -> Result<Place, NoPlace> {
         let mut book = self.budget.book();
-        for (count, most) in [(book.agents_of(self.parent), MOST_OF_ONE), (book.parents.len(), MOST_OF_ALL)] {
+        for (count, most) in
+            [(book.agents_of(self.parent), MAX_AGENTS_PER_PARENT), (book.parents.len(), MAX_AGENTS_PER_SESSION)]
+        {
             if count >= most {
                 return Err(NoPlace { most });
             }
@@ -298,16 +300,16 @@ mod tests {
         let budget = Budget::new(Spent::default(), None);
         let places = |parent| Places { budget: budget.clone(), parent };
         let take = |parent| places(parent).take();
-        let mut taken: Vec<_> = (0..MOST_OF_ONE).map(|_| take(1).unwrap()).collect();
-        assert_eq!(take(1).unwrap_err(), NoPlace { most: MOST_OF_ONE });
+        let mut taken: Vec<_> = (0..MAX_AGENTS_PER_PARENT).map(|_| take(1).unwrap()).collect();
+        assert_eq!(take(1).unwrap_err(), NoPlace { most: MAX_AGENTS_PER_PARENT });
         for parent in 2..5 {
-            taken.extend((0..MOST_OF_ONE).map(|_| take(parent).unwrap()));
+            taken.extend((0..MAX_AGENTS_PER_PARENT).map(|_| take(parent).unwrap()));
         }
-        assert_eq!(take(5).unwrap_err(), NoPlace { most: MOST_OF_ALL });
+        assert_eq!(take(5).unwrap_err(), NoPlace { most: MAX_AGENTS_PER_SESSION });
         drop(taken.swap_remove(0));
         let _other = take(5).unwrap();
         let of = |parent| budget.book().agents_of(parent);
-        assert_eq!((of(1), of(5)), (MOST_OF_ONE - 1, 1));
+        assert_eq!((of(1), of(5)), (MAX_AGENTS_PER_PARENT - 1, 1));
         assert!(take(9).is_err());
         assert!(places(5).any_taken() && !places(9).any_taken());
     }

@@ -10,9 +10,9 @@ use windlass_types::{ContentBlock, JsonText, ToolResultContent};
 const FRAME: usize = 32;
 /// Maximum size of images, documents and other media in one result, in bytes: a request must have space for those of
 /// other results, too.
-const MOST_MEDIA_BYTES: usize = 16 * 1024 * 1024;
+const MAX_MEDIA_BYTES: usize = 16 * 1024 * 1024;
 /// Maximum number of images, documents and other media in one result.
-const MOST_MEDIA: usize = 100;
+const MAX_MEDIA: usize = 100;
 
 /// Cuts a result to a number of bytes: the texts and frames of all its blocks together. The middle is left out, and the
 /// whole text is kept as one artifact, if there is a folder for it. Images and other media stay, up to their limits.
@@ -49,7 +49,7 @@ fn without_surplus_media(blocks: Vec<ContentBlock>) -> Vec<ContentBlock> {
     for block in blocks {
         if block.as_text().is_none() {
             let size = JsonText::of(&block).map_or(usize::MAX, |json| json.as_str().len());
-            if count >= MOST_MEDIA || bytes.saturating_add(size) > MOST_MEDIA_BYTES {
+            if count >= MAX_MEDIA || bytes.saturating_add(size) > MAX_MEDIA_BYTES {
                 left_out = left_out.saturating_add(1);
                 continue;
             }
@@ -293,7 +293,7 @@ mod tests {
         let (kept_blocks, _) = fitted(vec![long(), image(1_000), long(), image(2_000), long()], 10_000).await;
         assert_eq!(kept_blocks.iter().filter(|block| block.as_text().is_none()).count(), 2);
         for (given, kept_images) in
-            [(vec![image(5 << 20); 20], 3), (vec![image(10); 5_000], MOST_MEDIA), (vec![image(20 << 20), image(10)], 1)]
+            [(vec![image(5 << 20); 20], 3), (vec![image(10); 5_000], MAX_MEDIA), (vec![image(20 << 20), image(10)], 1)]
         {
             let (kept_blocks, _) = fitted(given, 100_000).await;
             let images = kept_blocks.iter().filter(|block| block.as_text().is_none()).count();

@@ -11,7 +11,7 @@ use windlass_types::{Access, EditPreview};
 /// Time limit for a preview.
 const PREVIEW: Duration = Duration::from_secs(2);
 /// Maximum number of files of a call with a preview.
-const MOST_FILES: usize = 64;
+const MAX_FILES: usize = 64;
 
 /// Returns the changes that a call would make, if its tool can compute them and the model may read the files.
 pub(crate) async fn preview(
@@ -22,7 +22,7 @@ pub(crate) async fn preview(
 ) -> Option<EditPreview> {
     let paths = written_files(facts);
     let may_read = facts.paths.iter().all(|path| policy.may_read(&path.requested, &path.resolved));
-    if paths.is_empty() || paths.len() > MOST_FILES || !may_read {
+    if paths.is_empty() || paths.len() > MAX_FILES || !may_read {
         return None;
     }
     let judged = facts.paths.iter().map(|path| JudgedPath::new(&path.requested, &path.resolved)).collect();

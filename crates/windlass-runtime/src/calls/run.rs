@@ -11,7 +11,7 @@ use windlass_tool::{Cancel, DynTool, InterruptBehavior, PreparedCall, ToolCx, To
 use windlass_types::{ToolFailure, ToolFailureKind, ToolOutcome};
 
 /// Grace period for a call to end after it was asked to. Then it is dropped.
-const GRACE: Duration = Duration::from_millis(800);
+const STOP_TIMEOUT: Duration = Duration::from_millis(800);
 
 /// A call that is about to run.
 pub(crate) struct RunningCall {
@@ -36,7 +36,7 @@ pub(crate) async fn run(running: RunningCall, cancel: &Cancel) -> CallEnd {
         ended = &mut work.0 => Some(ended),
         () = cancel.cancelled() => match annotations.interrupt {
             InterruptBehavior::Block => Some((&mut work.0).await),
-            _ => tokio::time::timeout(GRACE, &mut work.0).await.ok(),
+            _ => tokio::time::timeout(STOP_TIMEOUT, &mut work.0).await.ok(),
         },
     };
     let (mut outcome, source) = match ended {

@@ -24,13 +24,13 @@ use windlass_types::text::{clause, visible_path};
 use windlass_types::{Access, Behavior, ContentBlock, HookOutcome, JsonText, ToolResultContent, ToolUse, ToolUseId};
 
 /// Time limit for one mention.
-const LONGEST: Duration = Duration::from_secs(20);
+const MENTION_TIMEOUT: Duration = Duration::from_secs(20);
 /// Maximum number of tokens of all attachments of a prompt, estimated. Later mentions are left out.
-const MOST_TOKENS: u64 = 60_000;
+const MAX_TOKENS: u64 = 60_000;
 /// Maximum number of names of a directory.
-const MOST_NAMES: usize = 1_000;
+const MAX_DIRECTORY_NAMES: usize = 1_000;
 /// Maximum length of a resource, in characters.
-const MOST_OF_RESOURCE: usize = 60_000;
+const MAX_RESOURCE_CHARS: usize = 60_000;
 /// Tool name for the reading of a resource, as rules and hooks see it.
 const RESOURCE_READER: &str = "ReadMcpResourceTool";
 
@@ -102,11 +102,13 @@ impl AttachmentContext {
                 Target::File(path, _) => Some(UsedPath::new(path, false)),
                 _ => None,
             };
-            let found = if estimate_blocks(&attached.blocks) >= MOST_TOKENS {
+            let found = if estimate_blocks(&attached.blocks) >= MAX_TOKENS {
                 Err(Omission("what the prompt mentions before it is long already; read it if you need it".to_owned()))
             } else {
-                let found = tokio::time::timeout(LONGEST, self.found(known, &mention, target)).await;
-                found.unwrap_or_else(|_| Err(Omission(format!("it took longer than {} seconds", LONGEST.as_secs()))))
+                let found = tokio::time::timeout(MENTION_TIMEOUT, self.found(known, &mention, target)).await;
+                found.unwrap_or_else(|_| {
+                    Err(Omission(format!("it took longer than {} seconds", MENTION_TIMEOUT.as_secs())))
+                })
             };
             match found {
                 Ok(blocks) => {
@@ -215,10 +217,10 @@ impl AttachmentContext {
         let facts = facts(&self.at, &call, &self.cwd, Claims::of(Access::reads(path))).await;
         self.judge(&call, &facts).await?;
         let resolved = facts.paths.first().map(|fact| fact.resolved.clone()).unwrap_or_default();
-        let entries = self.at.workspace.entries(&resolved, MOST_NAMES.saturating_add(1)).await;
+        let entries = self.at.workspace.entries(&resolved, MAX_DIRECTORY_NAMES.saturating_add(1)).await;
         let entries = entries.map_err(|error| Omission(error.to_string()))?;
-        let is_whole = entries.len() <= MOST_NAMES;
-        let readable = entries.iter().take(MOST_NAMES).filter(|entry| {
+        let is_whole = entries.len() <= MAX_DIRECTORY_NAMES;
+        let readable = entries.iter().take(MAX_DIRECTORY_NAMES).filter(|entry| {
             let path = resolved.join(&entry.name);
             self.policy.may_read(&path, &path)
         });
@@ -251,7 +253,7 @@ impl AttachmentContext {
         let facts = facts(&self.at, &call, &self.cwd, Claims::of(Access::NOTHING)).await;
         self.judge(&call, &facts).await?;
         let text = others.resource(server, uri).await.map_err(Omission)?;
-        let cut = text.char_indices().nth(MOST_OF_RESOURCE).and_then(|(end, _)| text.get(..end));
+        let cut = text.char_indices().nth(MAX_RESOURCE_CHARS).and_then(|(end, _)| text.get(..end));
         let begins = if cut.is_some() { "the beginning of " } else { "" };
         let what = format!("{begins}the resource of the MCP server {server:?}, in its own words");
         Ok(vec![ContentBlock::text(mentioned(&mention.name, &what, Some(cut.unwrap_or(&text))))])

@@ -11,7 +11,7 @@ use windlass_types::path::absolute;
 use windlass_types::{CallDigest, ContentBlock, HookCall};
 
 /// Maximum number of files whose changes are shown. Further ones are listed by name.
-const MOST_SHOWN: usize = 8;
+const MAX_SHOWN_FILES: usize = 8;
 /// Size of one read, in bytes.
 const PART: usize = 16 * 1024;
 
@@ -114,7 +114,7 @@ async fn among(files: Vec<(PathBuf, Arc<str>)>, workspace: &dyn Workspace, polic
             CurrentContent::Text(text) => Some(text),
             CurrentContent::Gone | CurrentContent::Other => None,
         };
-        if is_other || texts.len() >= MOST_SHOWN {
+        if is_other || texts.len() >= MAX_SHOWN_FILES {
             more.push(name);
         } else {
             texts.push(changed_file(&name, &before, after.as_deref()));

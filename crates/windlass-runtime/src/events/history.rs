@@ -7,9 +7,9 @@ use std::task::Waker;
 use windlass_types::Event;
 
 /// Maximum number of kept events.
-const MOST_EVENTS: usize = 4_096;
+const MAX_EVENTS: usize = 4_096;
 /// Maximum size of the kept events as JSON, in bytes. The newest event is kept whatever its size.
-const MOST_BYTES: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 
 /// The last events of a session, and the watchers that wait for the next one.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl EventHistory {
         let size = size(&event);
         self.bytes = self.bytes.saturating_add(size);
         self.events.push_back((Arc::new(event), size));
-        while self.events.len() > MOST_EVENTS || (self.bytes > MOST_BYTES && self.events.len() > 1) {
+        while self.events.len() > MAX_EVENTS || (self.bytes > MAX_BYTES && self.events.len() > 1) {
             let Some((_, size)) = self.events.pop_front() else { break };
             self.bytes = self.bytes.saturating_sub(size);
             self.first += 1;
@@ -110,13 +110,13 @@ mod tests {
     fn the_oldest_are_dropped_first_and_positions_stay() {
         let mut kept = EventHistory::from(7);
         assert!(matches!(kept.at(7), HistoryItem::Ahead));
-        for seq in 7..7 + MOST_EVENTS as u64 + 3 {
+        for seq in 7..7 + MAX_EVENTS as u64 + 3 {
             kept.push(numbered(seq, "x"));
         }
         assert!(matches!(kept.at(0), HistoryItem::Missed(10)));
         assert!(matches!(kept.at(9), HistoryItem::Missed(10)));
         assert!(matches!(kept.at(10), HistoryItem::Event(event) if event.seq == 10));
-        let last = 7 + MOST_EVENTS as u64 + 2;
+        let last = 7 + MAX_EVENTS as u64 + 2;
         assert!(matches!(kept.at(last), HistoryItem::Event(event) if event.seq == last));
         assert!(matches!(kept.at(last + 1), HistoryItem::Ahead));
     }
@@ -125,11 +125,11 @@ mod tests {
     fn bytes_are_bounded_and_the_newest_stays() {
         let mut kept = EventHistory::from(0);
         for seq in 0..8 {
-            kept.push(numbered(seq, &"x".repeat(MOST_BYTES / 2)));
-            assert!(kept.bytes <= MOST_BYTES + 1_000 || kept.events.len() == 1);
+            kept.push(numbered(seq, &"x".repeat(MAX_BYTES / 2)));
+            assert!(kept.bytes <= MAX_BYTES + 1_000 || kept.events.len() == 1);
         }
         assert_eq!(kept.events.len(), 1);
-        kept.push(numbered(8, &"x".repeat(MOST_BYTES * 2)));
+        kept.push(numbered(8, &"x".repeat(MAX_BYTES * 2)));
         assert!(matches!(kept.at(8), HistoryItem::Event(_)));
         kept.push(numbered(9, "x"));
         assert!(matches!(kept.at(8), HistoryItem::Missed(9)));

@@ -14,7 +14,7 @@ use windlass_types::{Message, ModelRequest, SectionScope, SystemSection, Usage};
 
 /// Maximum number of tokens of a verdict, and maximum number of characters that are read of one.
 const MAX_OUTPUT_TOKENS: u32 = 512;
-const MOST_CHARS: usize = 8_000;
+const MAX_CHARS: usize = 8_000;
 
 /// A model that judges, in the mode auto, calls that rules leave undecided. It can only allow a call or have it asked
 /// about; a failure, a late answer or an invalid verdict has it asked about.
@@ -121,7 +121,7 @@ impl Classification {
 
     /// Returns the text of the answer; empty if it was cut off, or is too long for a verdict.
     async fn answer(&self, billed: &mut Usage) -> Result<String, ModelError> {
-        let written = write(&*self.classifier.provider, &self.request, MOST_CHARS, billed).await?;
+        let written = write(&*self.classifier.provider, &self.request, MAX_CHARS, billed).await?;
         Ok(if written.is_whole { written.text } else { String::new() })
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use windlass_context::FileInstructions;
 
 /// Maximum time that a result waits for the instructions of its files.
-const LONGEST: Duration = Duration::from_secs(2);
+const INSTRUCTIONS_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Finds the instructions for files: those of the folders that they lie in, and those that name them.
 ///
@@ -65,7 +65,7 @@ pub(crate) async fn instructions_of(source: &dyn NestedInstructions, used: &[Use
     if used.is_empty() {
         return Vec::new();
     }
-    let found = tokio::time::timeout(LONGEST, source.of_paths(used)).await;
+    let found = tokio::time::timeout(INSTRUCTIONS_TIMEOUT, source.of_paths(used)).await;
     found.unwrap_or_else(|_| {
         let first = used.first().map_or(Path::new(""), |used| &used.path);
         tracing::warn!(path = %first.display(), "the instructions of files took too long and are left out");

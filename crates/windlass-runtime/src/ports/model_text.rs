@@ -10,7 +10,7 @@ use windlass_types::{
 };
 
 /// Maximum number of reports of searches that are kept of one message.
-const MOST_SEARCHES: usize = 1_000;
+const MAX_SEARCHES: usize = 1_000;
 
 /// A text that a model wrote, without reasoning.
 #[derive(Debug, Default)]
@@ -87,7 +87,7 @@ pub(crate) async fn write(
                 written.calls.begin(index, id, name);
             }
             ModelEvent::BlockDelta { index, delta: StreamDelta::ToolInput(more) } => written.calls.add(index, &more),
-            ModelEvent::WebSearched(searched) if written.searches.len() < MOST_SEARCHES => {
+            ModelEvent::WebSearched(searched) if written.searches.len() < MAX_SEARCHES => {
                 written.searches.push(*searched)
             }
             ModelEvent::MessageStop => {

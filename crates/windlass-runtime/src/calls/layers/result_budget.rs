@@ -10,9 +10,9 @@ use windlass_tool::Ids;
 use windlass_types::{ContentBlock, ToolResultContent};
 
 /// Maximum size of all results in one message, in bytes of text.
-const MOST: usize = 400_000;
+const MAX_MESSAGE_BYTES: usize = 400_000;
 /// Bytes that each result may have even if no space is left.
-const LEAST: usize = 8_000;
+const MIN_RESULT_BYTES: usize = 8_000;
 
 /// Remaining space for the results of one message. Clones share it.
 ///
@@ -27,7 +27,7 @@ pub(crate) struct ResultBudget {
 
 impl Default for ResultBudget {
     fn default() -> Self {
-        Self::of_bytes(MOST)
+        Self::of_bytes(MAX_MESSAGE_BYTES)
     }
 }
 
@@ -37,11 +37,11 @@ impl ResultBudget {
         /// Bytes of text per token, on the low side.
         const BYTES_PER_TOKEN: u64 = 3;
         let bytes = usize::try_from(tokens.saturating_mul(BYTES_PER_TOKEN)).unwrap_or(usize::MAX);
-        Self::of_bytes(bytes.min(MOST))
+        Self::of_bytes(bytes.min(MAX_MESSAGE_BYTES))
     }
 
     fn of_bytes(bytes: usize) -> Self {
-        Self { left: Arc::new(AtomicUsize::new(bytes)), least: LEAST.min(bytes / 4) }
+        Self { left: Arc::new(AtomicUsize::new(bytes)), least: MIN_RESULT_BYTES.min(bytes / 4) }
     }
 
     /// Takes space, and returns the maximum bytes of text for a result that alone could have `alone` bytes.
@@ -91,12 +91,12 @@ mod tests {
         assert_eq!(room.take(&text(50), 100_000), 100_000);
         assert_eq!(room.clone().take(&text(290_000), 2_000_000), 2_000_000);
         assert_eq!(room.take(&text(90_000), 100_000), 9_950);
-        assert_eq!(room.take(&text(90_000), 100_000), LEAST);
+        assert_eq!(room.take(&text(90_000), 100_000), MIN_RESULT_BYTES);
         assert_eq!(room.take(&text(90_000), 500), 500);
         assert_eq!(room.take(&ToolResultContent::Blocks(Vec::new()), 500), 500);
         let small = ResultBudget::of_tokens(4_000);
         assert_eq!(small.take(&text(60_000), 100_000), 12_000);
         assert_eq!(small.take(&text(60_000), 100_000), 3_000);
-        assert_eq!(ResultBudget::of_tokens(u64::MAX).take(&text(500_000), 1_000_000), MOST);
+        assert_eq!(ResultBudget::of_tokens(u64::MAX).take(&text(500_000), 1_000_000), MAX_MESSAGE_BYTES);
     }
 }
