@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use windlass_types::TaskId;
 
 /// Maximum number of tasks whose output can be asked for.
-const MOST_REMEMBERED: usize = 1_000;
+const MAX_REMEMBERED_TASKS: usize = 1_000;
 
 /// The outputs of background work, the newest last, also of work that has ended.
 #[derive(Debug, Default)]
@@ -14,7 +14,7 @@ pub(crate) struct TaskOutputs(VecDeque<(TaskId, Option<PathBuf>)>);
 impl TaskOutputs {
     /// Remembers the file of some work, if it has one.
     pub(crate) fn add(&mut self, id: TaskId, file: Option<PathBuf>) {
-        if self.0.len() >= MOST_REMEMBERED {
+        if self.0.len() >= MAX_REMEMBERED_TASKS {
             self.0.pop_front();
         }
         self.0.push_back((id, file));
@@ -33,11 +33,11 @@ mod tests {
     #[test]
     fn the_newest_outputs_are_remembered() {
         let mut outputs = TaskOutputs::default();
-        for n in 0..=MOST_REMEMBERED {
+        for n in 0..=MAX_REMEMBERED_TASKS {
             outputs.add(format!("b{n}").into(), Some(n.to_string().into()));
         }
         assert_eq!(outputs.find("b0"), None);
         assert_eq!(outputs.find("b1"), Some(Some("1".into())));
-        assert_eq!(outputs.0.len(), MOST_REMEMBERED);
+        assert_eq!(outputs.0.len(), MAX_REMEMBERED_TASKS);
     }
 }
