@@ -78,7 +78,7 @@ pub fn bounded_hook_context(hook: &str, text: &str, bits: u128) -> String {
 }
 
 /// Maximum length of the source of a quotation, in characters.
-const LONGEST_SOURCE: usize = 200;
+const MAX_SOURCE_CHARS: usize = 200;
 
 /// Returns words of others in a prompt: with a source, between two lines with a mark that is new for each prompt.
 /// Imitations of the runtime's words are marked, in the source too.
@@ -86,7 +86,7 @@ const LONGEST_SOURCE: usize = 200;
 pub fn quoted_text(quotation: &Quotation) -> String {
     let text = foreign_text(&quotation.text);
     let Some(source) = &quotation.source else { return text };
-    let source: String = visible_line(source).chars().take(LONGEST_SOURCE).collect();
+    let source: String = visible_line(source).chars().take(MAX_SOURCE_CHARS).collect();
     let source = foreign_text(&source);
     let mark = boundary_mark(quotation.boundary.unwrap_or_default(), [source.as_str(), text.as_str()]);
     format!(

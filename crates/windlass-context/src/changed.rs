@@ -7,10 +7,10 @@ use windlass_types::text::visible_path;
 /// End of a change that is not shown as a whole.
 pub const REST_LEFT_OUT: &str = "[The rest is left out: it is too long.]";
 /// Maximum numbers of lines and of characters of a change that are shown.
-const MOST_LINES: usize = 40;
-const MOST_CHARACTERS: usize = 4_000;
+const MAX_LINES: usize = 40;
+const MAX_CHARS: usize = 4_000;
 /// Maximum number of characters of a path as shown.
-const LONGEST_PATH: usize = 400;
+const MAX_PATH_CHARS: usize = 400;
 
 /// Returns the text for the model about a file that has changed since it read or wrote it: the lines that are there now
 /// instead, at most 40 with 4,000 characters. `after` is `None` if the file is gone. Imitations of the runtime's texts
@@ -25,7 +25,7 @@ const LONGEST_PATH: usize = 400;
 #[must_use]
 pub fn changed_file(path: &str, before: &str, after: Option<&str>) -> String {
     let path: String =
-        visible_path(path).chars().filter(|c| !matches!(c, '"' | '<' | '>')).take(LONGEST_PATH).collect();
+        visible_path(path).chars().filter(|c| !matches!(c, '"' | '<' | '>')).take(MAX_PATH_CHARS).collect();
     let since = "since you read or wrote it; the user or a program did that";
     let Some(after) = after else {
         return reminder(&format!("\"{path}\" is gone {since}."));
@@ -47,10 +47,10 @@ pub fn changed_file(path: &str, before: &str, after: Option<&str>) -> String {
     if changed.is_empty() {
         return reminder(&format!("{head}."));
     }
-    let lines = changed.iter().take(MOST_LINES).zip(first..).map(|(line, number)| format!("{number}\t{line}"));
+    let lines = changed.iter().take(MAX_LINES).zip(first..).map(|(line, number)| format!("{number}\t{line}"));
     let text = lines.collect::<Vec<_>>().join("\n");
-    let cut = text.char_indices().nth(MOST_CHARACTERS).and_then(|(end, _)| text.get(..end));
-    let rest = if cut.is_some() || changed.len() > MOST_LINES { format!("\n{REST_LEFT_OUT}") } else { String::new() };
+    let cut = text.char_indices().nth(MAX_CHARS).and_then(|(end, _)| text.get(..end));
+    let rest = if cut.is_some() || changed.len() > MAX_LINES { format!("\n{REST_LEFT_OUT}") } else { String::new() };
     reminder(&format!("{head}:\n<attached>\n{}{rest}\n</attached>", foreign_text(cut.unwrap_or(&text))))
 }
 

@@ -13,16 +13,16 @@ pub const TOOL_SEARCH: &str = "ToolSearch";
 
 /// Default and maximum number of tools that a search by words loads.
 const DEFAULT_RESULTS: usize = 5;
-const MOST_RESULTS: usize = 20;
+const MAX_RESULTS: usize = 20;
 /// Maximum number of names that one search by name loads.
-const MOST_NAMED: usize = 50;
+const MAX_NAMED_TOOLS: usize = 50;
 /// Maximum characters of the list of withheld tools; of the list while it names each tool in a line of its own; and of
 /// one description. The list of fifty servers stays within 2,000 tokens, however many tools they have.
-const MOST_OF_LIST: usize = 5_000;
-const MOST_WITH_DESCRIPTIONS: usize = 4_500;
-const MOST_OF_LINE: usize = 120;
+const MAX_LIST_CHARS: usize = 5_000;
+const MAX_DESCRIBED_CHARS: usize = 4_500;
+const MAX_LINE_CHARS: usize = 120;
 /// Maximum number of characters of a search that are repeated in its answer.
-const LONGEST_QUERY: usize = 200;
+const MAX_QUERY_CHARS: usize = 200;
 /// Weight of a word in the name of a tool, relative to its description.
 const NAME_WEIGHT: f64 = 3.0;
 
@@ -112,8 +112,8 @@ pub fn withheld_tools(specs: &[&ToolSpec]) -> String {
     // A name takes a dash and a line end, and with a description four characters more.
     let names: usize = specs.iter().map(|spec| spec.name.chars().count() + 7).sum();
     let room =
-        MOST_WITH_DESCRIPTIONS.saturating_sub(names).checked_div(specs.len()).unwrap_or_default().min(MOST_OF_LINE);
-    let is_long = names.saturating_sub(specs.len() * 4) > MOST_WITH_DESCRIPTIONS;
+        MAX_DESCRIBED_CHARS.saturating_sub(names).checked_div(specs.len()).unwrap_or_default().min(MAX_LINE_CHARS);
+    let is_long = names.saturating_sub(specs.len() * 4) > MAX_DESCRIBED_CHARS;
     let (lines, note) = if is_long {
         (by_server(&groups), " Names of a server stand together: mcp__a__{b, c} means mcp__a__b and mcp__a__c.")
     } else {
@@ -134,7 +134,7 @@ fn by_server(groups: &BTreeMap<&str, Vec<&ToolSpec>>) -> Vec<String> {
     let mut sized: Vec<(usize, &str, &Vec<&ToolSpec>)> =
         groups.iter().map(|(server, tools)| (whole(server, tools).chars().count(), *server, tools)).collect();
     sized.sort_unstable_by_key(|(length, server, _)| (*length, *server));
-    let (mut left, mut lines, mut unlisted) = (MOST_OF_LIST, BTreeMap::new(), 0_usize);
+    let (mut left, mut lines, mut unlisted) = (MAX_LIST_CHARS, BTreeMap::new(), 0_usize);
     for (at, (_, server, tools)) in sized.iter().enumerate() {
         let share = left.checked_div(sized.len() - at).unwrap_or_default();
         match line_of_server(server, tools, share) {
@@ -222,14 +222,14 @@ pub fn search_tools(input: &JsonText, tools: &[Arc<ToolSpec>]) -> FoundTools {
     let most = fields.get("max_results").and_then(|most| most.to::<usize>().ok()).unwrap_or(DEFAULT_RESULTS);
     match query.trim().strip_prefix("select:") {
         Some(names) => by_name(names, tools),
-        None => by_words(query.trim(), most.clamp(1, MOST_RESULTS), tools),
+        None => by_words(query.trim(), most.clamp(1, MAX_RESULTS), tools),
     }
 }
 
 fn by_name(names: &str, tools: &[Arc<ToolSpec>]) -> FoundTools {
     let wanted: BTreeSet<&str> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
     let (mut found, mut unknown) = (Vec::new(), Vec::new());
-    for name in wanted.into_iter().take(MOST_NAMED) {
+    for name in wanted.into_iter().take(MAX_NAMED_TOOLS) {
         match tools.iter().find(|spec| spec.name == name) {
             Some(spec) => found.push(spec.name.clone()),
             None => unknown.push(shown(name)),
@@ -265,7 +265,7 @@ fn loaded(names: &[String]) -> String {
 }
 
 fn shown(text: &str) -> String {
-    foreign_text(&clean_line(text).chars().take(LONGEST_QUERY).collect::<String>())
+    foreign_text(&clean_line(text).chars().take(MAX_QUERY_CHARS).collect::<String>())
 }
 
 #[cfg(test)]

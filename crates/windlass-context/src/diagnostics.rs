@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use windlass_types::text::{clean_line, visible_path};
 
 /// Maximum number of diagnostics of one edit for the model.
-const MOST: usize = 30;
+const MAX_DIAGNOSTICS: usize = 30;
 /// Maximum number of characters of a message.
-const LONGEST: usize = 400;
+const MAX_MESSAGE_CHARS: usize = 400;
 
 /// Severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -97,16 +97,16 @@ pub fn introduced_text(mut diagnostics: Vec<Diagnostic>) -> Option<String> {
     }
     diagnostics.sort_by_key(|diagnostic| diagnostic.severity);
     let mut text = "Your last edit brought these diagnostics, which were not there before:".to_owned();
-    for diagnostic in diagnostics.iter().take(MOST) {
+    for diagnostic in diagnostics.iter().take(MAX_DIAGNOSTICS) {
         let Diagnostic { path, line, severity, message, source } = diagnostic;
-        let message: String = clean_line(message).chars().take(LONGEST).collect();
+        let message: String = clean_line(message).chars().take(MAX_MESSAGE_CHARS).collect();
         let source = source.as_ref().map(|source| format!(" [{}]", clean_line(source))).unwrap_or_default();
         let path = visible_path(path);
         // Writing to a string cannot fail.
         let _ = write!(text, "\n{path}:{line}: {}{source}: {message}", severity.word());
     }
-    if diagnostics.len() > MOST {
-        let _ = write!(text, "\nand {} more.", diagnostics.len() - MOST);
+    if diagnostics.len() > MAX_DIAGNOSTICS {
+        let _ = write!(text, "\nand {} more.", diagnostics.len() - MAX_DIAGNOSTICS);
     }
     Some(foreign_text(&text))
 }

@@ -13,11 +13,11 @@ pub(crate) const MEMORY: &str = "Memory of earlier sessions, in ";
 /// Beginning of the index of the project.
 pub(crate) const INDEX: &str = "Index of the project";
 /// Maximum numbers of skills in the list and of its characters, and guaranteed characters of a description.
-const MOST_SKILLS: usize = 256;
-const MOST_OF_SKILLS: usize = 8_000;
-const LEAST_OF_ONE: usize = 60;
+const MAX_SKILLS: usize = 256;
+const MAX_SKILL_LIST_CHARS: usize = 8_000;
+const MIN_DESCRIPTION_CHARS: usize = 60;
 /// Maximum number of characters of a path as shown.
-const LONGEST_PATH: usize = 400;
+const MAX_PATH_CHARS: usize = 400;
 
 /// Author of instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -115,17 +115,17 @@ impl FileInstructions {
     #[must_use]
     pub fn skills<'a>(tool: &str, skills: impl IntoIterator<Item = (&'a str, String)>) -> Option<Self> {
         let skills: Vec<(&str, String)> = skills.into_iter().collect();
-        let most = MOST_OF_SKILLS.checked_div(skills.len().min(MOST_SKILLS))?.max(LEAST_OF_ONE);
+        let most = MAX_SKILL_LIST_CHARS.checked_div(skills.len().min(MAX_SKILLS))?.max(MIN_DESCRIPTION_CHARS);
         let mut lines = Vec::new();
         let mut left_out = 0_usize;
-        for (name, description) in skills.iter().take(MOST_SKILLS) {
-            let room = most.saturating_sub(name.len()).max(LEAST_OF_ONE);
+        for (name, description) in skills.iter().take(MAX_SKILLS) {
+            let room = most.saturating_sub(name.len()).max(MIN_DESCRIPTION_CHARS);
             let kept: String = description.chars().take(room).collect();
             let cut = description.chars().count().saturating_sub(kept.chars().count());
             left_out = left_out.saturating_add(cut);
             lines.push(format!("- {name}: {kept}{}", if cut > 0 { "…" } else { "" }));
         }
-        if let Some(more) = skills.len().checked_sub(MOST_SKILLS).filter(|more| *more > 0) {
+        if let Some(more) = skills.len().checked_sub(MAX_SKILLS).filter(|more| *more > 0) {
             lines.push(format!("- and {more} more, which the user can name"));
         }
         let text = format!(
@@ -198,7 +198,7 @@ impl FileInstructions {
 
 /// Returns a path for use between quotes.
 pub(crate) fn shown_path(path: &str) -> String {
-    clean_line(path).chars().filter(|c| !matches!(c, '"' | '<' | '>')).take(LONGEST_PATH).collect()
+    clean_line(path).chars().filter(|c| !matches!(c, '"' | '<' | '>')).take(MAX_PATH_CHARS).collect()
 }
 
 /// `true` if a text is one of the runtime that begins with these words.

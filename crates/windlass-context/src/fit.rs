@@ -10,7 +10,7 @@ const BYTES_PER_TOKEN: u64 = 3;
 /// Tokens of the frame of a result.
 const FRAME: u64 = 8;
 /// Minimum number of tokens that a result keeps.
-const LEAST_RESULT: u64 = 200;
+const MIN_RESULT_TOKENS: u64 = 200;
 
 /// Returns the tokens of all tool results in the last message, estimated high.
 #[must_use]
@@ -23,7 +23,7 @@ pub fn tokens_of_last_results(messages: &[SharedMessage]) -> u64 {
 /// same size. `context`: size of the conversation in tokens.
 #[must_use]
 pub fn results_to_fit(messages: &[SharedMessage], room: u64, context: u64) -> Option<TrimRecord> {
-    let most = most_of_each(last_results(messages).map(|(_, tokens)| tokens).collect(), room)?.max(LEAST_RESULT);
+    let most = most_of_each(last_results(messages).map(|(_, tokens)| tokens).collect(), room)?.max(MIN_RESULT_TOKENS);
     let (mut cut, mut freed) = (Vec::new(), 0_u64);
     for (result, tokens) in last_results(messages).filter(|(_, tokens)| *tokens > most) {
         let note = ends(result, most);

@@ -9,15 +9,15 @@ use std::sync::Arc;
 use windlass_types::{ContentBlock, Entry, EntryKind, ToolSpec};
 
 /// Maximum characters of the instructions of one server, and of all together.
-const MOST_OF_ONE: usize = 2_000;
-const MOST_OF_ALL: usize = 10_000;
+const MAX_SERVER_CHARS: usize = 2_000;
+const MAX_TOTAL_CHARS: usize = 10_000;
 /// Maximum number of characters of a server's name.
-const LONGEST_NAME: usize = 100;
+const MAX_NAME_CHARS: usize = 100;
 
 /// Maximum number of server texts in one conversation: a server with another text at each start must not fill it.
-const MOST_TEXTS: usize = 64;
+const MAX_TEXTS: usize = 64;
 /// Maximum number of file texts in one conversation.
-const MOST_FILES: usize = 1_024;
+const MAX_FILES: usize = 1_024;
 
 /// Beginning of each text about a server.
 const BEGINNING: &str = "The MCP server \"";
@@ -61,12 +61,12 @@ pub fn missing_servers<'a>(servers: impl IntoIterator<Item = (&'a str, &'a str)>
 pub fn server_instructions<'a>(
     servers: impl IntoIterator<Item = (&'a str, &'a str, &'a str)>,
 ) -> Vec<ServerInstructions> {
-    let mut room = MOST_OF_ALL;
+    let mut room = MAX_TOTAL_CHARS;
     let mut all = Vec::new();
     for (name, prefix, text) in servers {
         let text = plain(text);
         let text = text.trim();
-        let most = MOST_OF_ONE.min(room);
+        let most = MAX_SERVER_CHARS.min(room);
         if text.is_empty() || most == 0 {
             continue;
         }
@@ -117,7 +117,7 @@ impl KnownInstructions {
     /// Returns the texts that the conversation lacks, of servers with an offered tool or of missing servers.
     #[must_use]
     pub fn missing(&self, offered: &[ServerInstructions], tools: &[Arc<ToolSpec>]) -> Vec<ContentBlock> {
-        let room = MOST_TEXTS.saturating_sub(self.servers.len());
+        let room = MAX_TEXTS.saturating_sub(self.servers.len());
         let is_of_use =
             |of: &&ServerInstructions| tools.iter().any(|tool| tool.name.starts_with(&of.prefix)) != of.is_missing;
         let missing = offered.iter().filter(|of| !self.servers.contains(&of.text)).filter(is_of_use).take(room);
@@ -138,7 +138,7 @@ impl KnownInstructions {
     /// Returns the texts of files that the conversation lacks.
     #[must_use]
     pub fn missing_files(&self, files: &[FileInstructions]) -> Vec<ContentBlock> {
-        let room = MOST_FILES.saturating_sub(self.files.len());
+        let room = MAX_FILES.saturating_sub(self.files.len());
         let missing = files.iter().filter(|file| !self.has_file(file)).take(room);
         missing.map(|file| ContentBlock::text(file.text.as_str())).collect()
     }
@@ -146,7 +146,7 @@ impl KnownInstructions {
 
 /// Returns the name of a server for use between quotes.
 fn plain_name(name: &str) -> String {
-    plain(name).chars().filter(|c| !matches!(c, '"' | '<' | '>' | '\n')).take(LONGEST_NAME).collect()
+    plain(name).chars().filter(|c| !matches!(c, '"' | '<' | '>' | '\n')).take(MAX_NAME_CHARS).collect()
 }
 
 /// Returns a text without control characters other than line ends and tabs, and without characters that change its
@@ -236,13 +236,13 @@ mod tests {
     #[test]
     fn instructions_are_bounded() {
         let text = one(&"é".repeat(5_000));
-        assert_eq!(text.matches('é').count(), MOST_OF_ONE);
+        assert_eq!(text.matches('é').count(), MAX_SERVER_CHARS);
         assert!(text.contains("[The rest is left out"));
         let long = "Q".repeat(1_900);
         let servers = ["a", "b", "c", "d", "e", "f", "g"].map(|name| (name, "mcp__", long.as_str()));
         let all = server_instructions(servers);
         let kept: usize = all.iter().map(|one| one.text.matches('Q').count()).sum();
-        assert_eq!((all.len(), kept), (6, MOST_OF_ALL), "{:?}", all.last());
-        assert_eq!(one(&"z".repeat(2_000)).matches('z').count(), MOST_OF_ONE);
+        assert_eq!((all.len(), kept), (6, MAX_TOTAL_CHARS), "{:?}", all.last());
+        assert_eq!(one(&"z".repeat(2_000)).matches('z').count(), MAX_SERVER_CHARS);
     }
 }

@@ -15,16 +15,16 @@ pub use files::LedgerFile;
 
 /// Maximum numbers of prompts, results, failures, refusals and skills that are kept, the latest ones; the first prompt
 /// is always kept.
-const MOST_PROMPTS: usize = 8;
-const MOST_RESULTS: usize = 10;
-const MOST_FAILURES: usize = 10;
-const MOST_VERDICTS: usize = 12;
-const MOST_SKILLS: usize = 16;
+const MAX_PROMPTS: usize = 8;
+const MAX_RESULTS: usize = 10;
+const MAX_FAILURES: usize = 10;
+const MAX_VERDICTS: usize = 12;
+const MAX_SKILLS: usize = 16;
 /// Maximum number of calls that wait for their results.
-const MOST_OPEN: usize = 1_000;
+const MAX_PENDING_CALLS: usize = 1_000;
 /// Maximum characters of a prompt, and of any other line.
-const LONGEST_PROMPT: usize = 600;
-const LONGEST_LINE: usize = 200;
+const MAX_PROMPT_CHARS: usize = 600;
+const MAX_LINE_CHARS: usize = 200;
 /// Tools that run commands, whose last line is more informative than their first.
 const COMMANDS: [&str; 1] = ["Bash"];
 /// Tool that loads a skill.
@@ -56,7 +56,7 @@ impl Ledger {
                 for call in message.content.iter().filter_map(ContentBlock::as_tool_use) {
                     self.open.insert(call.id.clone(), call.clone());
                 }
-                while self.open.len() > MOST_OPEN {
+                while self.open.len() > MAX_PENDING_CALLS {
                     self.open.pop_first();
                 }
             }
@@ -72,10 +72,10 @@ impl Ledger {
         if text.is_empty() {
             return;
         }
-        let text = cut(text, LONGEST_PROMPT);
+        let text = cut(text, MAX_PROMPT_CHARS);
         match self.first_prompt {
             None => self.first_prompt = Some(text),
-            Some(_) => push(&mut self.prompts, text, MOST_PROMPTS),
+            Some(_) => push(&mut self.prompts, text, MAX_PROMPTS),
         }
     }
 
@@ -89,7 +89,7 @@ impl Ledger {
             _ => return,
         };
         if !self.verdicts.contains(&verdict) {
-            push(&mut self.verdicts, verdict, MOST_VERDICTS);
+            push(&mut self.verdicts, verdict, MAX_VERDICTS);
         }
     }
 
@@ -100,18 +100,18 @@ impl Ledger {
         if entry.result.is_error {
             let text = text();
             let about = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-            return push(&mut self.failures, format!("{}: {}", subject(&call), line(about)), MOST_FAILURES);
+            return push(&mut self.failures, format!("{}: {}", subject(&call), line(about)), MAX_FAILURES);
         }
         self.files.apply(&call, entry.structured.as_ref());
         if COMMANDS.contains(&call.name.as_str()) {
             let text = text();
             let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-            push(&mut self.results, format!("{}: {}", subject(&call), line(last)), MOST_RESULTS);
+            push(&mut self.results, format!("{}: {}", subject(&call), line(last)), MAX_RESULTS);
         } else if call.name == SKILL
             && let Some(skill) = field(&call, &["skill", "name"])
         {
             self.skills.retain(|known| *known != skill);
-            push(&mut self.skills, skill, MOST_SKILLS);
+            push(&mut self.skills, skill, MAX_SKILLS);
         }
     }
 
@@ -184,7 +184,7 @@ fn field(call: &ToolUse, names: &[&str]) -> Option<String> {
 }
 
 fn line(text: &str) -> String {
-    cut(clean_line(text).trim(), LONGEST_LINE)
+    cut(clean_line(text).trim(), MAX_LINE_CHARS)
 }
 
 fn cut(text: &str, most: usize) -> String {

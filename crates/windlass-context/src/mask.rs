@@ -22,10 +22,10 @@ use std::sync::Arc;
 const MASKED: &str = "[redacted]";
 
 /// Minimum length of a masked value, in bytes: masking shorter ones would garble texts.
-const LEAST_VALUE: usize = 6;
+const MIN_VALUE_BYTES: usize = 6;
 
 /// Length in bytes of the pieces in which longer values are masked.
-const LONGEST_VALUE: usize = 4096;
+const MAX_VALUE_BYTES: usize = 4096;
 
 /// Words in the name of a variable whose value is a secret.
 const SECRET_NAMES: [&str; 11] = [
@@ -80,7 +80,7 @@ impl Masks {
         let values = Arc::make_mut(&mut self.values);
         for word in value.split_whitespace() {
             for form in [word.to_owned(), in_json(word), in_url(word)] {
-                let pieces = pieces(&form).filter(|piece| piece.len() >= LEAST_VALUE);
+                let pieces = pieces(&form).filter(|piece| piece.len() >= MIN_VALUE_BYTES);
                 values.extend(pieces.map(str::to_owned));
             }
         }
@@ -148,7 +148,7 @@ fn boundary(text: &str, most: usize) -> usize {
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let (piece, behind) = rest.split_at_checked(boundary(rest, LONGEST_VALUE))?;
+        let (piece, behind) = rest.split_at_checked(boundary(rest, MAX_VALUE_BYTES))?;
         rest = behind;
         (!piece.is_empty()).then_some(piece)
     })

@@ -9,7 +9,7 @@ use windlass_types::{ContentBlock, DocumentSource, IMAGE_TYPES, ImageSource, med
 
 /// Maximum number of base64 characters of one image: the limit of the Messages API
 /// (<https://docs.claude.com/en/docs/build-with-claude/vision>). Some providers of the same models accept half.
-const MOST_IMAGE: usize = 10 * 1024 * 1024;
+const MAX_IMAGE_CHARS: usize = 10 * 1024 * 1024;
 const PDF: &str = "application/pdf";
 
 /// Returns the reason why one of the blocks cannot be sent, as a message for its sender; `None` if all can, as far as
@@ -36,8 +36,11 @@ fn image(media_type: &str, data: &str) -> Option<String> {
         Ok(_) if !IMAGE_TYPES.contains(&media_type) => {
             format!("is {media_type}, and only {} can be sent", IMAGE_TYPES.join(", "))
         }
-        Ok(_) if data.len() > MOST_IMAGE => {
-            format!("takes {} characters of base64, and at most {MOST_IMAGE} can be sent: make it smaller", data.len())
+        Ok(_) if data.len() > MAX_IMAGE_CHARS => {
+            format!(
+                "takes {} characters of base64, and at most {MAX_IMAGE_CHARS} can be sent: make it smaller",
+                data.len()
+            )
         }
         Ok(bytes) => {
             let found = media_type_of(&bytes).filter(|found| *found != media_type)?;
@@ -71,7 +74,7 @@ mod tests {
 
     #[test]
     fn what_no_provider_takes_is_named() {
-        let large = STANDARD.encode(vec![0; MOST_IMAGE]);
+        let large = STANDARD.encode(vec![0; MAX_IMAGE_CHARS]);
         for (block, says) in [
             (ContentBlock::text("x"), None),
             (image_of("image/png", "AA=="), None),

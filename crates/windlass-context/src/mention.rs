@@ -5,11 +5,11 @@ use crate::reminder;
 use windlass_types::text::clean_line;
 
 /// Maximum number of resolved mentions of one prompt.
-const MOST: usize = 32;
+const MAX_MENTIONS: usize = 32;
 /// Maximum length of a mention's name, in bytes.
-const LONGEST: usize = 1_024;
+const MAX_NAME_BYTES: usize = 1_024;
 /// Maximum number of characters of a name as shown.
-const LONGEST_SHOWN: usize = 200;
+const MAX_SHOWN_CHARS: usize = 200;
 
 /// A name after an at sign in a prompt: perhaps a file, a resource of a server, or an agent. The lookup decides; a name
 /// without a match is an ordinary word of the prompt.
@@ -76,7 +76,7 @@ pub fn mentions(prompt: &str) -> Vec<Mention> {
             };
         } else if fence.is_none() {
             for mention in of_line(line) {
-                if found.len() >= MOST {
+                if found.len() >= MAX_MENTIONS {
                     return found;
                 }
                 if !found.iter().any(|known| known.name == mention.name) {
@@ -161,7 +161,7 @@ fn quoted(text: &str) -> (Option<Mention>, usize) {
 
 fn mention(whole: &str, name: &str) -> Option<Mention> {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '/' | '~' | '_' | '-');
-    if name.is_empty() || whole.len() > LONGEST || name.starts_with('@') || !name.contains(is_name) {
+    if name.is_empty() || whole.len() > MAX_NAME_BYTES || name.starts_with('@') || !name.contains(is_name) {
         return None;
     }
     // A name is never shown as another one.
@@ -212,7 +212,7 @@ pub fn mentioned(name: &str, what: &str, content: Option<&str>) -> String {
 
 /// Returns a name on one line, without characters that could end a frame.
 fn shown(name: &str) -> String {
-    clean_line(name).chars().filter(|c| !matches!(c, '"' | '<' | '>')).take(LONGEST_SHOWN).collect()
+    clean_line(name).chars().filter(|c| !matches!(c, '"' | '<' | '>')).take(MAX_SHOWN_CHARS).collect()
 }
 
 #[cfg(test)]
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(names("```\n@a.rs\n```\n@b.rs\n~~~~ md\n@c.rs\n~~~\n@d.rs\n~~~~\n@e.rs"), ["b.rs", "e.rs"]);
         assert_eq!(names(&format!("@{}", "x".repeat(2_000))), [""; 0]);
         let many: String = (0..100).map(|number| format!("@f{number} ")).collect();
-        assert_eq!(names(&many).len(), MOST);
+        assert_eq!(names(&many).len(), MAX_MENTIONS);
     }
 
     #[test]
@@ -284,7 +284,7 @@ mod tests {
         #[test]
         fn any_prompt_is_read_within_bounds(prompt in "(@|`|~|\"|:|#L|[a-z0-9./\\\\ -]|\n|é|\\PC){0,200}") {
             let found = mentions(&prompt);
-            prop_assert!(found.len() <= MOST);
+            prop_assert!(found.len() <= MAX_MENTIONS);
             for mention in &found {
                 prop_assert!(!mention.name.is_empty() && !mention.name.contains('\n'));
                 if let Some(lines) = &mention.lines {

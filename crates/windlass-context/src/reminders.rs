@@ -13,9 +13,9 @@ const BUDGET: &str = "Of the money for this session at most ";
 const LEVELS: [u8; 3] = [25, 10, 5];
 /// Number of remaining turns at which a reminder is due, and minimum turns of a run for it.
 const LAST_TURNS: u32 = 2;
-const SHORTEST_RUN: u32 = 5;
+const MIN_RUN_TURNS: u32 = 5;
 /// Maximum number of characters of a task as shown.
-const LONGEST_TASK: usize = 200;
+const MAX_TASK_CHARS: usize = 200;
 
 /// Reminders for a model. Default: none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -85,7 +85,7 @@ impl Todos {
         let field = |task: &BTreeMap<String, JsonText>, name: &str| task.get(name)?.to::<String>().ok();
         let is = |task: &BTreeMap<String, JsonText>, status: &str| field(task, "status").as_deref() == Some(status);
         let line = |task: &BTreeMap<String, JsonText>| {
-            Some(clean_line(&field(task, "content")?).chars().take(LONGEST_TASK).collect::<String>())
+            Some(clean_line(&field(task, "content")?).chars().take(MAX_TASK_CHARS).collect::<String>())
         };
         // A task that waits for another open one is not the next.
         let is_open = |id: &String| {
@@ -151,7 +151,7 @@ impl KnownReminders {
         let todos = settings.todos_after.filter(|after| self.messages >= *after && !self.said_todos);
         let todos = todos.and(self.todos.as_ref()).map(|todos| todos.text(self.messages));
         let money = left.money_percent.filter(|_| settings.budget).and_then(|left| self.budget(left));
-        let turns = left.turns.filter(|(all, left)| settings.budget && *all >= SHORTEST_RUN && *left == LAST_TURNS);
+        let turns = left.turns.filter(|(all, left)| settings.budget && *all >= MIN_RUN_TURNS && *left == LAST_TURNS);
         let turns = turns.map(|(all, left)| {
             format!(
                 "Of the {all} turns of this run {left} are left, the next one included. Finish what matters most, then say \

@@ -11,10 +11,10 @@ const NOTE: &str = "[The result of this ";
 /// Texts of large results around the path of the file with the complete result.
 const KEPT_WHOLE: [(&str, &str); 2] = [(" The whole is in ", ": "), (" bytes are in ", " ...]")];
 /// Minimum tokens of a result that is worth a note.
-const LEAST_RESULT: u64 = 300;
+const MIN_RESULT_TOKENS: u64 = 300;
 /// Maximum characters in a note for the name of a tool and for a path.
-const LONGEST_NAME: usize = 64;
-const LONGEST_PATH: usize = 500;
+const MAX_NAME_CHARS: usize = 64;
+const MAX_PATH_CHARS: usize = 500;
 /// Tools whose results stay: changes, answers of the user, findings of others, instructions for the model.
 const KEPT: [&str; 16] = [
     "Agent",
@@ -98,13 +98,13 @@ pub fn results_to_trim(messages: &[SharedMessage], rules: &TrimRules, context: u
 }
 
 fn may_go(result: &ToolResult, call: &ToolUse, tokens: u64) -> bool {
-    !result.is_error && tokens >= LEAST_RESULT && !KEPT.contains(&call.name.as_str())
+    !result.is_error && tokens >= MIN_RESULT_TOKENS && !KEPT.contains(&call.name.as_str())
 }
 
 /// Returns the note that replaces a result: tool, size, and place of the whole.
 fn note(result: &ToolResult, call: &ToolUse) -> String {
     let text = result.content.text();
-    let name: String = clean_line(&call.name).chars().take(LONGEST_NAME).collect();
+    let name: String = clean_line(&call.name).chars().take(MAX_NAME_CHARS).collect();
     let size = match text.chars().count() {
         0 => "which held no text".to_owned(),
         characters => format!("of {characters} characters"),
@@ -121,7 +121,7 @@ fn note(result: &ToolResult, call: &ToolUse) -> String {
 pub(crate) fn kept_whole(text: &str) -> Option<String> {
     let path =
         KEPT_WHOLE.iter().find_map(|(before, behind)| Some(text.rsplit_once(before)?.1.split_once(behind)?.0))?;
-    let is_path = std::path::Path::new(path).is_absolute() && path.chars().count() <= LONGEST_PATH;
+    let is_path = std::path::Path::new(path).is_absolute() && path.chars().count() <= MAX_PATH_CHARS;
     is_path.then(|| clean_line(path))
 }
 

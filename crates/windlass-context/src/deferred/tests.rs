@@ -38,7 +38,7 @@ fn a_search_by_words_ranks_names_first_and_is_bounded() {
         (r#"{"query":"issue"}"#, DEFAULT_RESULTS),
         (r#"{"query":"issue","max_results":2}"#, 2),
         (r#"{"query":"issue","max_results":0}"#, 1),
-        (r#"{"query":"issue","max_results":9000}"#, MOST_RESULTS),
+        (r#"{"query":"issue","max_results":9000}"#, MAX_RESULTS),
         (r#"{"query":"issue","max_results":-1}"#, DEFAULT_RESULTS),
     ] {
         assert_eq!(search_tools(&input(json), &many).names.len(), count, "{json}");
@@ -89,7 +89,7 @@ fn the_list_is_bounded_and_cannot_leave_its_frame() {
         let many: Vec<_> = (0..count).map(|n| tool(&format!("mcp__s{}__t{n}", n % 7), &"d".repeat(length))).collect();
         let many: Vec<&ToolSpec> = many.iter().map(AsRef::as_ref).collect();
         let text = withheld_tools(&many);
-        assert!(text.chars().count() < MOST_OF_LIST + 700, "{count}: {}", text.chars().count());
+        assert!(text.chars().count() < MAX_LIST_CHARS + 700, "{count}: {}", text.chars().count());
         assert_eq!(text.contains(" more}"), count > 500, "{count}");
         assert_eq!(many.iter().all(|spec| text.contains(&spec.name)), count == 50, "{count}");
         let own = |spec: &ToolSpec| spec.name.rsplit("__").next().unwrap().to_owned();
@@ -106,7 +106,7 @@ fn the_list_is_bounded_and_cannot_leave_its_frame() {
     let long: Vec<&ToolSpec> = long.iter().map(AsRef::as_ref).collect();
     let text = withheld_tools(&long);
     assert!(
-        text.chars().count() < MOST_OF_LIST + 700 && text.contains("more, which a search by words finds"),
+        text.chars().count() < MAX_LIST_CHARS + 700 && text.contains("more, which a search by words finds"),
         "{text}"
     );
 }

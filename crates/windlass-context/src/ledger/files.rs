@@ -8,18 +8,18 @@ use windlass_types::text::clean_line;
 use windlass_types::{JsonText, ToolUse};
 
 /// Maximum number of files that are kept.
-const MOST_FILES: usize = 30;
+const MAX_FILES: usize = 30;
 /// Number of the latest files whose text is kept, and maximum bytes of each.
-const MOST_TEXTS: usize = 8;
-const LONGEST_TEXT: usize = 64 * 1024;
+const MAX_TEXTS: usize = 8;
+const MAX_TEXT_BYTES: usize = 64 * 1024;
 /// Tool that reads files, and tool that changes them by patches.
 const READ: &str = "Read";
 const PATCH: &str = "apply_patch";
 /// Maximum number of calls of a file that are kept for its text, and maximum bytes of the input and output of one.
-const MOST_CALLS: usize = 4;
-const LONGEST_CALL: usize = 256 * 1024;
+const MAX_CALLS: usize = 4;
+const MAX_CALL_BYTES: usize = 256 * 1024;
 /// Maximum number of characters of a path as shown.
-const LONGEST_PATH: usize = 300;
+const MAX_PATH_CHARS: usize = 300;
 
 /// A file that calls of a session have read or changed.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ impl LedgerFile {
             let text = text_after(&call.tool, &fields(Some(&call.input)), call.structured.as_ref());
             // A partial read does not contradict the text that was read before.
             if text.is_some() || changes(&call.tool) {
-                return text.filter(|text| text.len() <= LONGEST_TEXT);
+                return text.filter(|text| text.len() <= MAX_TEXT_BYTES);
             }
         }
         None
@@ -93,7 +93,7 @@ impl LedgerFile {
 
     /// Returns the file in one line.
     pub(super) fn described(&self) -> String {
-        let path: String = clean_line(&self.path).chars().take(LONGEST_PATH).collect();
+        let path: String = clean_line(&self.path).chars().take(MAX_PATH_CHARS).collect();
         let changes = match self.changes {
             0 => String::new(),
             1 => " (1 change)".to_owned(),
@@ -120,7 +120,7 @@ impl ReadRange {
         let file = fields(fields(call.structured.as_ref()).get("file"));
         let number = |name: &str| file.get(name).and_then(|number| number.to::<u64>().ok());
         let (first, count) = (number("startLine")?, number("numLines").filter(|count| *count > 0)?);
-        let text = text_of(&file, "content").filter(|text| text.len() <= LONGEST_TEXT)?;
+        let text = text_of(&file, "content").filter(|text| text.len() <= MAX_TEXT_BYTES)?;
         Some(Self { first, end: first.saturating_add(count), of: number("totalLines")?, text })
     }
 
@@ -157,7 +157,7 @@ impl Files {
         let Some(path) = ["file_path", "notebook_path"].iter().find_map(|name| text_of(&input, name)) else { return };
         let size = call.input.as_str().len().saturating_add(structured.map_or(0, |text| text.as_str().len()));
         let call = FileCall { tool: call.name.clone(), input: call.input.clone(), structured: structured.cloned() };
-        self.note(&path, is_change, (size <= LONGEST_CALL).then_some(call));
+        self.note(&path, is_change, (size <= MAX_CALL_BYTES).then_some(call));
     }
 
     fn note(&mut self, path: &str, is_change: bool, call: Option<FileCall>) {
@@ -170,16 +170,16 @@ impl Files {
             file.calls.clear();
         }
         file.calls.extend(call);
-        if file.calls.len() > MOST_CALLS {
+        if file.calls.len() > MAX_CALLS {
             file.calls.pop_front();
         }
         self.0.push_back(file);
-        if self.0.len() > MOST_FILES {
+        if self.0.len() > MAX_FILES {
             // A changed file is worth more than one that was only read.
             let oldest = self.0.iter().position(|file| !file.is_changed()).unwrap_or(0);
             self.0.remove(oldest);
         }
-        let before = self.0.len().saturating_sub(MOST_TEXTS);
+        let before = self.0.len().saturating_sub(MAX_TEXTS);
         self.0.iter_mut().take(before).for_each(|file| file.calls.clear());
     }
 

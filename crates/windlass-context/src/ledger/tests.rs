@@ -96,7 +96,7 @@ fn a_compaction_does_not_empty_it_and_it_is_bounded() {
             None,
         ))));
     }
-    assert!(world.ledger.open.len() <= MOST_OPEN);
+    assert!(world.ledger.open.len() <= MAX_PENDING_CALLS);
     assert_eq!(world.ledger.files().count(), 30);
     let text = world.ledger.text(1_000_000);
     assert!(text.contains("- prompt 0 ") && text.contains("- prompt 1199 ") && text.contains("/w/1199.rs"), "{text}");

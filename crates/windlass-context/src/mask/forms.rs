@@ -100,7 +100,7 @@ const LABELS: [&str; 14] = [
 ];
 
 /// Minimum number of characters of a value after a label.
-const LEAST_LABELLED: usize = 8;
+const MIN_LABELLED_CHARS: usize = 8;
 
 /// Number of bytes that decide whether a text is a key or a password, however long it is: examining more of each
 /// candidate would take more than linear time.
@@ -133,7 +133,9 @@ pub(super) fn is_label(name: &str) -> bool {
 
 /// `true` if a value after a label may be a secret.
 pub(super) fn is_value(value: &str) -> bool {
-    value.chars().count() >= LEAST_LABELLED && value.contains(|c: char| c.is_ascii_digit()) && !is_placeholder(value)
+    value.chars().count() >= MIN_LABELLED_CHARS
+        && value.contains(|c: char| c.is_ascii_digit())
+        && !is_placeholder(value)
 }
 
 /// `true` if a value is a placeholder: `$TOKEN`, `<token>`, `***`.

@@ -1,13 +1,13 @@
 //! Masking of texts that arrive in pieces.
 
 use super::run::{Found, Scan};
-use super::{LONGEST_VALUE, MASKED, Masks, boundary};
+use super::{MASKED, MAX_VALUE_BYTES, Masks, boundary};
 
 /// Maximum number of bytes of one word that are held back.
 const WINDOW: usize = 64 * 1024;
 
 /// Number of bytes at the end of a window that are examined again with the next part.
-const OVERLAP: usize = 2 * LONGEST_VALUE;
+const OVERLAP: usize = 2 * MAX_VALUE_BYTES;
 
 /// Masks for a text that arrives in pieces: [`Masks::stream`]. The splitting makes no difference.
 #[derive(Debug, Clone)]

@@ -52,7 +52,7 @@ fn errors_edits_and_answers_stay_and_so_do_small_results() {
     assert_eq!(trimmed(&messages, context, 200_000), ["0"]);
     messages[2] = result(ToolResult::error("0", "x".repeat(180_000)));
     assert!(trimmed(&messages, context, 200_000).is_empty(), "an error");
-    let small: Vec<(&str, u64)> = (0..500).map(|_| ("Bash", LEAST_RESULT - 10)).collect();
+    let small: Vec<(&str, u64)> = (0..500).map(|_| ("Bash", MIN_RESULT_TOKENS - 10)).collect();
     let (messages, context) = conversation(&small);
     assert!(trimmed(&messages, context, 200_000).is_empty(), "small results");
 }
