@@ -38,7 +38,7 @@ use windlass_types::{
 };
 
 /// Maximum number of warnings in one result.
-const MOST_WARNINGS: usize = 100;
+const MAX_WARNINGS: usize = 100;
 
 /// Writes the events of one session as frames, one JSON object per line.
 ///
@@ -126,7 +126,7 @@ impl FrameMapper {
 
     /// Adds a warning to the next result, as an entry of `windlass_warnings`. At most 100 are kept.
     pub fn add_warning(&mut self, text: impl Into<String>) {
-        if self.warnings.len() < MOST_WARNINGS {
+        if self.warnings.len() < MAX_WARNINGS {
             self.warnings.push(text.into());
         }
     }

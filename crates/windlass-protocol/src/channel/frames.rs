@@ -58,7 +58,7 @@ impl<'a> ResponseFrame<'a> {
 }
 
 /// Maximum number of characters of an error that is too long for a line.
-const LONGEST_ERROR: usize = 2_000;
+const MAX_ERROR_CHARS: usize = 2_000;
 
 /// Writes the response to a request: always one line. A response that is too long for a line of `max_line` bytes
 /// becomes an error that reports it. Only a request whose id alone fills a line gets a longer one: a side that sent
@@ -74,7 +74,7 @@ pub(crate) fn answer(request_id: &str, response: &ControlResponse<'_>, max_line:
             let error = format!("The answer has {size} bytes; a line of this protocol holds {max_line}. Ask for less.");
             (error, Some(TOO_LONG))
         }
-        ControlResponse::Refused { error, code } => (error.chars().take(LONGEST_ERROR).chain(['…']).collect(), code),
+        ControlResponse::Refused { error, code } => (error.chars().take(MAX_ERROR_CHARS).chain(['…']).collect(), code),
     };
     let short = ControlResponse::Refused { error: &error, code };
     if !line::push_within(&mut bytes, &ResponseFrame::new(request_id, &short), max_line) {

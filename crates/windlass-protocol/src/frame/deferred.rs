@@ -4,7 +4,7 @@ use serde::Serialize;
 use windlass_types::{AgentIdentity, AgentPath, JsonText, PermissionRequest};
 
 /// Maximum number of requests in a result that would otherwise be too long.
-const MOST: usize = 100;
+const MAX_REQUESTS: usize = 100;
 
 /// Calls that wait for answers.
 #[derive(Serialize)]
@@ -63,7 +63,7 @@ impl<'a> Deferred<'a> {
 
     /// Removes the fields that may be long.
     pub(super) fn shorten(&mut self) {
-        self.questions.truncate(MOST);
+        self.questions.truncate(MAX_REQUESTS);
         self.questions.iter_mut().for_each(|question| question.title = None);
     }
 }

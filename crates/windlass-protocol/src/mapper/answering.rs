@@ -4,7 +4,7 @@ use crate::frame::AnsweredMessages;
 use windlass_types::RunOrigin;
 
 /// Maximum number of messages in a result beside the one that began its turn: hosts expect 64 in all.
-const MOST_JOINED: usize = 63;
+const MAX_JOINED_MESSAGES: usize = 63;
 
 /// Messages of the host that the present turn answers, by the host's own ids.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ impl AnsweredPrompts {
 
     /// Adds a message that is answered as well.
     pub(super) fn join(&mut self, uuid: String) {
-        if self.joined.len() < MOST_JOINED {
+        if self.joined.len() < MAX_JOINED_MESSAGES {
             self.joined.push(uuid);
         }
     }

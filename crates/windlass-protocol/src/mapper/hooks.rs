@@ -12,7 +12,7 @@ pub(crate) const OF_THE_HOST: &str = "host";
 const FAILED: &str = "hook_callback_failed";
 
 /// Maximum number of hooks that are remembered while they run.
-const MOST: usize = 1_000;
+const MAX_HOOKS: usize = 1_000;
 
 /// A running hook, with the fields of its frames.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl FrameMapper {
         }
         for hook in hooks.iter().filter(|hook| *hook != OF_THE_HOST) {
             let asked = self.hook_started(at, event, tool, hook, out);
-            if self.asked.len() < MOST {
+            if self.asked.len() < MAX_HOOKS {
                 self.asked.push(asked);
             }
         }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 /// Maximum length of lines that hosts read by default, in bytes.
-const LONGEST_LINE: usize = 1024 * 1024 - 1;
+const MAX_LINE_BYTES: usize = 1024 * 1024 - 1;
 
 /// Sends the host every line of the session's log, and of those of its agents, once it is durable: in order, none
 /// twice, and those of a run before its result. Cheap to clone.
@@ -50,7 +50,7 @@ impl Default for Mirror {
 impl Mirror {
     /// A mirror for a host that reads lines of up to 1 MiB.
     pub fn new() -> Self {
-        Self::with_longest_line(LONGEST_LINE)
+        Self::with_longest_line(MAX_LINE_BYTES)
     }
 
     /// A mirror for a host that reads lines of up to `bytes` bytes.

@@ -8,7 +8,7 @@ use windlass_conversation::SlashCommand;
 use windlass_types::JsonText;
 
 /// Maximum number of plugins that the host may name at once.
-const MOST: usize = 64;
+const MAX_PLUGINS: usize = 64;
 
 /// Plugins of a host's sessions.
 pub trait PluginControl: fmt::Debug + Send + Sync + 'static {
@@ -194,8 +194,8 @@ pub(crate) fn sources(body: &JsonText, name: &str) -> Result<Option<Vec<PluginSo
     let fields: BTreeMap<String, JsonText> = body.to().map_err(|error| error.to_string())?;
     let Some(list) = fields.get(name).filter(|list| list.as_str() != "null") else { return Ok(None) };
     let entries: Vec<PluginEntry> = list.to().map_err(|error| format!("`{name}` cannot be read: {error}"))?;
-    if entries.len() > MOST {
-        return Err(format!("`{name}` has more than {MOST} plugins"));
+    if entries.len() > MAX_PLUGINS {
+        return Err(format!("`{name}` has more than {MAX_PLUGINS} plugins"));
     }
     if let Some(other) = entries.iter().find(|entry| entry.kind != "local") {
         return Err(format!("`{name}`: there are no plugins of type {:?}", other.kind));

@@ -31,9 +31,9 @@ const ROOM: usize = 4 * 1024 * 1024;
 /// does not read are carried out, as long as their answers have space.
 const ROOM_FOR_ANSWERS: usize = ROOM + 1024 * 1024;
 /// Number of waiting bytes from which writing precedes all other work.
-const MANY: usize = 64 * 1024;
+const WRITE_FIRST_BYTES: usize = 64 * 1024;
 /// Maximum number of events in a row before other inputs are checked.
-const MOST_EVENTS: u32 = 64;
+const MAX_EVENTS_IN_A_ROW: u32 = 64;
 
 /// The task of one server.
 pub(super) struct Pump<'a, F, O, R, W> {
@@ -244,7 +244,7 @@ where
             self.end.patience = None;
             return Poll::Ready(PumpEvent::Impatient);
         }
-        let written_first = self.outgoing.len() >= MANY;
+        let written_first = self.outgoing.len() >= WRITE_FIRST_BYTES;
         if written_first && let Poll::Ready(written) = self.poll_write(cx) {
             return Poll::Ready(PumpEvent::Written(written));
         }
@@ -257,7 +257,7 @@ where
                 Err(error) => tracing::error!(%error, "an order of the host failed"),
             }
         }
-        let events_first = self.in_a_row < MOST_EVENTS;
+        let events_first = self.in_a_row < MAX_EVENTS_IN_A_ROW;
         self.in_a_row = if events_first { self.in_a_row + 1 } else { 0 };
         if events_first && let Poll::Ready(input) = self.poll_events(cx) {
             return Poll::Ready(PumpEvent::Input(input));

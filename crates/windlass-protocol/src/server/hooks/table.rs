@@ -8,7 +8,7 @@ use windlass_hook_runner::HookMatcher;
 use windlass_types::HookEventName;
 
 /// Default time limit of a hook whose matcher has no timeout.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Events that hooks of the host are called for.
 pub(super) fn events() -> impl Iterator<Item = HookEventName> {
@@ -65,7 +65,7 @@ impl HookTable {
                     event,
                     matcher: HookMatcher::parse(config.matcher.as_deref(), event)?,
                     callbacks: config.hook_callback_ids,
-                    timeout: timeout.unwrap_or(TIMEOUT),
+                    timeout: timeout.unwrap_or(DEFAULT_TIMEOUT),
                     blocks: config.on_failure.is_some_and(|word| word != "continue"),
                 });
             }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 use windlass_types::JsonText;
 
 /// Maximum number of waiting messages of one server.
-const MOST_WAITING: usize = 64;
+const MAX_MESSAGES: usize = 64;
 /// Maximum number of servers that are listened to.
-const MOST_SERVERS: usize = 256;
+const MAX_SERVERS: usize = 256;
 
 /// Messages of all servers that are listened to.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ impl ConversationInbox {
 impl Inboxes {
     /// Listens to a server. Messages of servers beyond the limit are lost.
     pub(crate) fn listen(&mut self, server: String) {
-        if self.0.len() < MOST_SERVERS || self.0.contains_key(&server) {
+        if self.0.len() < MAX_SERVERS || self.0.contains_key(&server) {
             self.0.entry(server).or_default();
         }
     }
@@ -43,7 +43,7 @@ impl Inboxes {
     /// The server is not listened to, or too many of its messages wait.
     pub(crate) fn push(&mut self, server: &str, message: JsonText) -> Result<Option<(String, JsonText)>, String> {
         let inbox = self.0.get_mut(server).ok_or_else(|| format!("Server not found: {server}"))?;
-        if inbox.messages.len() >= MOST_WAITING {
+        if inbox.messages.len() >= MAX_MESSAGES {
             return Err(format!("too many messages of {server} wait"));
         }
         inbox.messages.push_back(message);
@@ -104,11 +104,11 @@ mod tests {
     #[test]
     fn what_waits_is_bounded() {
         let mut inboxes = Inboxes::default();
-        for n in 0..=MOST_SERVERS {
+        for n in 0..=MAX_SERVERS {
             inboxes.listen(n.to_string());
         }
-        assert!(inboxes.push(&MOST_SERVERS.to_string(), message("x")).is_err());
-        for _ in 0..MOST_WAITING {
+        assert!(inboxes.push(&MAX_SERVERS.to_string(), message("x")).is_err());
+        for _ in 0..MAX_MESSAGES {
             inboxes.push("0", message("x")).unwrap();
         }
         assert!(inboxes.push("0", message("x")).unwrap_err().contains("too many"));

@@ -94,12 +94,12 @@ impl ServerMachine {
             }
         });
         let entries = known.iter().map(|status| status.entry.to().unwrap_or_default());
-        json!({ "mcpServers": fitting(entries.chain(waiting).collect(), MOST_STATUS) })
+        json!({ "mcpServers": fitting(entries.chain(waiting).collect(), MAX_STATUS_BYTES) })
     }
 }
 
 /// Maximum number of bytes of an `mcp_status` answer in its line.
-const MOST_STATUS: usize = MAX_LINE - 10_000;
+const MAX_STATUS_BYTES: usize = MAX_LINE - 10_000;
 
 /// Shortens the entries of `mcp_status` to the limit: tools are listed by name alone, and if that is still too much,
 /// they are counted.

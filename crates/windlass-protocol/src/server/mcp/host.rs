@@ -8,7 +8,7 @@ use windlass_conversation::Asker;
 use windlass_types::JsonText;
 
 /// Maximum length of an error text in a report, in characters.
-const LONGEST_ERROR: usize = 2_000;
+const MAX_ERROR_CHARS: usize = 2_000;
 
 /// Connection to the in-process MCP servers of the host, and to its user. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -41,7 +41,7 @@ impl HostMcp {
     /// `status` is one of those of `mcp_status`; `error` gives the reason why it is not connected, and is cut to 2,000
     /// characters.
     pub fn report(&self, server: &str, status: &str, error: Option<&str>) {
-        let error = error.map(|error| error.chars().take(LONGEST_ERROR).collect());
+        let error = error.map(|error| error.chars().take(MAX_ERROR_CHARS).collect());
         self.0.report(McpServerNews { name: server.to_owned(), status: status.to_owned(), error });
     }
 

@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// Maximum number of bytes that are read of the metadata beside a log.
-const MOST: u64 = 64 * 1024;
+const MAX_METADATA_BYTES: u64 = 64 * 1024;
 
 /// Session of the agent that writes this log; `None` if the log is a session's own.
 pub(super) fn session(log: &Path) -> Option<&OsStr> {
@@ -22,7 +22,7 @@ pub(super) fn session(log: &Path) -> Option<&OsStr> {
 /// Frame that describes the agent that writes this log, as stores keep it beside the lines.
 pub(super) fn frame(log: &Path) -> Option<Vec<u8>> {
     let mut meta = Vec::new();
-    File::open(log.with_extension("meta.json")).ok()?.take(MOST).read_to_end(&mut meta).ok()?;
+    File::open(log.with_extension("meta.json")).ok()?.take(MAX_METADATA_BYTES).read_to_end(&mut meta).ok()?;
     let mut meta: Map<String, Value> = serde_json::from_slice(&meta).ok()?;
     meta.insert("type".to_owned(), "agent_metadata".into());
     let entry: Box<RawValue> = to_raw_value(&meta).ok()?;

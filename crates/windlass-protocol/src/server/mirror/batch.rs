@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// Maximum number of bytes of lines in a frame, unless one line alone has more.
-const MOST: usize = 256 * 1024;
+const MAX_BATCH_BYTES: usize = 256 * 1024;
 
 /// Types of lines about the bytes of a log.
 const CHECKSUM: &str = "windlass-checksum";
@@ -68,7 +68,7 @@ pub(super) fn read_batch(mut file: &File, path: &Path, part: Range<u64>, longest
             (end, lost) = (end + read + rest, lost + 1);
             continue;
         }
-        if size > 0 && size + line.len() > MOST {
+        if size > 0 && size + line.len() > MAX_BATCH_BYTES {
             break;
         }
         end += read;
@@ -81,7 +81,7 @@ pub(super) fn read_batch(mut file: &File, path: &Path, part: Range<u64>, longest
             MirroredLine::Damaged => lost += 1,
         }
         // A line that is larger than the rest of a frame may not fit beside others.
-        if size > MOST {
+        if size > MAX_BATCH_BYTES {
             break;
         }
     }
