@@ -10,9 +10,9 @@ use windlass_tool::private_file::{AtomicFile, create_dir};
 /// First words of each file. A change of the format needs another number.
 const VERSION: &str = "windlass-index 1 ";
 /// Maximum size of a file that is read, in bytes.
-const LARGEST: u64 = 128 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 128 * 1024 * 1024;
 /// Maximum number of files in the directory. The oldest are removed.
-const MOST_FILES: usize = 192;
+const MAX_FILES: usize = 192;
 
 /// One of the cached files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl Cache {
             return None;
         }
         let mut text = Vec::new();
-        File::open(path).ok()?.take(LARGEST).read_to_end(&mut text).ok()?;
+        File::open(path).ok()?.take(MAX_FILE_BYTES).read_to_end(&mut text).ok()?;
         let rest = text.strip_prefix(VERSION.as_bytes())?;
         let at = rest.iter().position(|byte| *byte == b'\n')?;
         let (sum, body) = rest.split_at_checked(at)?;
@@ -84,7 +84,7 @@ impl Cache {
                 is_own.then(|| (modified, entry.path()))
             })
             .collect();
-        if let Some(many) = files.len().checked_sub(MOST_FILES).filter(|many| *many > 0) {
+        if let Some(many) = files.len().checked_sub(MAX_FILES).filter(|many| *many > 0) {
             files.sort_unstable();
             for (_, path) in files.into_iter().take(many) {
                 // Another process may have removed it.
@@ -137,9 +137,9 @@ mod tests {
     #[test]
     fn old_files_are_removed() {
         let folder = tempfile::tempdir().unwrap();
-        for number in 0..MOST_FILES + 5 {
+        for number in 0..MAX_FILES + 5 {
             Cache::new(folder.path(), Path::new(&number.to_string())).write(Part::Overview, &1).unwrap();
         }
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), MOST_FILES + 1);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), MAX_FILES + 1);
     }
 }

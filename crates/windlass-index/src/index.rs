@@ -19,7 +19,7 @@ use windlass_local::TreeReader;
 use windlass_tool::{Cancel, Clock, EntryKind, SystemClock};
 
 /// Interval between two checks while a thread waits for another one.
-const WAIT: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// Maximum number of names of the root that are read for a first request without a cache.
 const NAMES: usize = 2_000;
 /// Maximum number of manifests of the root that are read for it, and of bytes of each.
@@ -189,7 +189,7 @@ impl Work {
                 Ok(state) => return Ok(state),
                 Err(TryLockError::Poisoned(state)) => return Ok(state.into_inner()),
                 Err(TryLockError::WouldBlock) if stop() => return Err(Interrupted),
-                Err(TryLockError::WouldBlock) => std::thread::park_timeout(WAIT),
+                Err(TryLockError::WouldBlock) => std::thread::park_timeout(POLL_INTERVAL),
             }
         }
     }

@@ -15,7 +15,7 @@ pub(crate) use content::Manifest;
 pub use content::{ManifestKind, Purpose};
 
 /// Maximum length of a name, path or command, in bytes.
-const LONGEST: usize = 200;
+const MAX_TEXT_BYTES: usize = 200;
 
 /// Reads the beginning of a manifest. Text that is no such manifest has little or no content.
 pub(crate) fn read(kind: ManifestKind, file: &str, head: &str) -> Manifest {
@@ -34,7 +34,7 @@ pub(crate) fn read(kind: ManifestKind, file: &str, head: &str) -> Manifest {
         ManifestKind::Make => targets::read("make", head),
         ManifestKind::Just => targets::read("just", head),
     };
-    let fits = |text: &str| !text.is_empty() && text.len() <= LONGEST && !text.contains(char::is_control);
+    let fits = |text: &str| !text.is_empty() && text.len() <= MAX_TEXT_BYTES && !text.contains(char::is_control);
     read.name = read.name.filter(|name| fits(name));
     read.dependencies.retain(|one| fits(&one.name) && one.folder.as_deref().is_none_or(fits));
     read.commands.retain(|one| fits(&one.command));

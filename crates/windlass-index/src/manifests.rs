@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use windlass_context::is_secret;
 
 /// Maximum number of manifests, those nearest to the root.
-const MOST: usize = 400;
+const MAX_MANIFESTS: usize = 400;
 /// Maximum number of bytes read of one manifest, and of all together.
 const LONGEST: u64 = 256 * 1024;
 const ALL_TOGETHER: u64 = 8 * 1024 * 1024;
@@ -28,7 +28,7 @@ pub(crate) fn refreshed(walk: &Walk<'_>, tree: &Tree, before: Vec<Read>) -> Resu
     let named = tree.files().filter_map(|(folder, name)| Some((folder.path_of(name), ManifestKind::of(name)?)));
     let mut room = ALL_TOGETHER;
     let (mut all, mut differs) = (Vec::new(), false);
-    for (path, kind) in named.take(MOST) {
+    for (path, kind) in named.take(MAX_MANIFESTS) {
         if (walk.stop)() {
             return Err(Interrupted);
         }

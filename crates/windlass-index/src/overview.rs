@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use windlass_types::path::normalized;
 
 /// Maximum number of rows of one table.
-const MOST: usize = 500;
+const MAX_ROWS: usize = 500;
 /// Maximum number of rows of the tables of files.
-const MOST_FILES: usize = 60;
+const MAX_FILE_ROWS: usize = 60;
 
 /// Overview of a project. All paths are below its root, with parts between slashes, and all tables have the most
 /// important rows first.
@@ -113,13 +113,13 @@ impl Overview {
         };
         let stated = stated_entry_points(manifests);
         for (folder, name) in tree.files() {
-            if overview.important.len() >= MOST_FILES && overview.entry_points.len() >= MOST_FILES {
+            if overview.important.len() >= MAX_FILE_ROWS && overview.entry_points.len() >= MAX_FILE_ROWS {
                 break;
             }
             let path = folder.path_of(name);
-            if overview.entry_points.len() < MOST_FILES && (is_entry_point(&path) || stated.contains(&path)) {
+            if overview.entry_points.len() < MAX_FILE_ROWS && (is_entry_point(&path) || stated.contains(&path)) {
                 overview.entry_points.push(path);
-            } else if overview.important.len() < MOST_FILES && is_important(&path) {
+            } else if overview.important.len() < MAX_FILE_ROWS && is_important(&path) {
                 overview.important.push(path);
             }
         }
@@ -128,7 +128,7 @@ impl Overview {
             .important
             .sort_by_key(|path| (!path.to_ascii_uppercase().starts_with("README"), path.starts_with('.')));
         let left_out = tree.folders.iter().flat_map(|folder| folder.left_out.iter().map(|name| folder.path_of(name)));
-        overview.ignored = left_out.take(MOST_FILES).collect();
+        overview.ignored = left_out.take(MAX_FILE_ROWS).collect();
         overview
     }
 
@@ -179,7 +179,7 @@ fn below(manifest: &str, named: &str) -> Option<String> {
 }
 
 fn packages(manifests: &[&Known]) -> Vec<Package> {
-    let named = manifests.iter().filter(|known| known.manifest.name.is_some()).take(MOST);
+    let named = manifests.iter().filter(|known| known.manifest.name.is_some()).take(MAX_ROWS);
     let named: Vec<&&Known> = named.collect();
     let by_name: BTreeMap<(ManifestKind, &str), &str> = named
         .iter()
@@ -227,7 +227,7 @@ fn commands(manifests: &[&Known]) -> Vec<ProjectCommand> {
     }
     let depth = |command: &ProjectCommand| command.manifest.matches('/').count();
     found.sort_by_key(|command| (depth(command) > 0, !command.is_stated, command.purpose, depth(command)));
-    found.truncate(MOST);
+    found.truncate(MAX_ROWS);
     found
 }
 

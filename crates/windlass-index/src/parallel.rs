@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Number of items below which a thread is not worth it.
-const FEW: usize = 16;
+const MIN_PARALLEL_ITEMS: usize = 16;
 /// Number of items that a thread takes at a time.
-const AT_A_TIME: usize = 16;
-const MOST_THREADS: usize = 4;
+const CHUNK_ITEMS: usize = 16;
+const MAX_THREADS: usize = 4;
 
 /// Returns the results of `work` in the order of the items. `stop` is polled every few items.
 pub(crate) fn for_each<T: Sync, R: Send>(
@@ -20,19 +20,19 @@ pub(crate) fn for_each<T: Sync, R: Send>(
     let done: Mutex<Vec<(usize, Vec<R>)>> = Mutex::new(Vec::new());
     let run = || {
         while !stop() {
-            let from = next.fetch_add(AT_A_TIME, Ordering::Relaxed);
-            let results: Vec<R> = items.iter().skip(from).take(AT_A_TIME).map(&work).collect();
+            let from = next.fetch_add(CHUNK_ITEMS, Ordering::Relaxed);
+            let results: Vec<R> = items.iter().skip(from).take(CHUNK_ITEMS).map(&work).collect();
             if results.is_empty() {
                 break;
             }
             done.lock().unwrap_or_else(PoisonError::into_inner).push((from, results));
         }
     };
-    if items.len() < FEW {
+    if items.len() < MIN_PARALLEL_ITEMS {
         run();
     } else {
         // Querying the number of processors reads files of the system.
-        let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS);
+        let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MAX_THREADS);
         std::thread::scope(|scope| {
             for _ in 1..threads {
                 // Without another thread this one does all the work.

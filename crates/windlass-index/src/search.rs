@@ -10,9 +10,9 @@ const NAME: f64 = 3.0;
 const FOLDERS: f64 = 1.0;
 const SYMBOL: f64 = 1.5;
 /// Maximum number of searched files, those nearest to the root.
-const MOST_FILES: usize = 100_000;
+const MAX_FILES: usize = 100_000;
 /// Maximum number of symbols of one file in a result.
-const MOST_SYMBOLS: usize = 3;
+const MAX_SYMBOLS: usize = 3;
 
 /// A file that matches a search.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -52,7 +52,7 @@ impl Searchable {
         for (folder, at) in tree.folders.iter().zip(0_u32..) {
             for (name, number) in folder.files.iter().zip(0_u32..) {
                 let path = folder.path_of(name);
-                if places.len() >= MOST_FILES || is_secret(std::path::Path::new(&path)) {
+                if places.len() >= MAX_FILES || is_secret(std::path::Path::new(&path)) {
                     continue;
                 }
                 let defined = symbols.of(&path).iter().map(|symbol| (SYMBOL, symbol.name.as_str()));
@@ -78,7 +78,7 @@ impl Searchable {
             let path = folder.path_of(folder.files.get(number as usize)?);
             may_read(&path).then(|| FileHit { symbols: best(symbols.of(&path), query), path, score: hit.score })
         });
-        let is_complete = tree.is_complete && self.places.len() < MOST_FILES;
+        let is_complete = tree.is_complete && self.places.len() < MAX_FILES;
         Found { hits: hits.take(limit).collect(), searched: self.places.len(), is_complete }
     }
 }
@@ -89,7 +89,7 @@ fn best(symbols: &[Symbol], query: &str) -> Vec<Symbol> {
     for symbol in symbols {
         words.add([(1.0, symbol.name.as_str())]);
     }
-    let hits = words.search(query, MOST_SYMBOLS);
+    let hits = words.search(query, MAX_SYMBOLS);
     let mut best: Vec<Symbol> = hits.into_iter().filter_map(|hit| symbols.get(hit.document).cloned()).collect();
     best.sort_by_key(|symbol| symbol.line);
     best

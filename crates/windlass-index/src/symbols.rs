@@ -12,11 +12,11 @@ use std::collections::HashMap;
 use windlass_context::is_secret;
 
 /// Maximum number of sources that are read, those nearest to the root.
-const MOST_SOURCES: usize = 20_000;
+const MAX_SOURCES: usize = 20_000;
 /// Maximum number of bytes read of one source.
-const LONGEST: u64 = 128 * 1024;
+const MAX_SOURCE_BYTES: u64 = 128 * 1024;
 /// Maximum number of symbols of all sources together.
-const MOST_SYMBOLS: usize = 250_000;
+const MAX_SYMBOLS: usize = 250_000;
 
 /// A name that a source defines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,10 +51,10 @@ impl Symbols {
     /// read again.
     pub(crate) fn refreshed(mut self, walk: &Walk<'_>, tree: &Tree) -> Result<(Self, bool), Interrupted> {
         let sources = tree.files().filter_map(|(folder, name)| Some((folder.path_of(name), Style::of(name)?)));
-        let sources: Vec<(String, Style)> = sources.take(MOST_SOURCES).collect();
+        let sources: Vec<(String, Style)> = sources.take(MAX_SOURCES).collect();
         let read = for_each(&sources, walk.stop, |(path, style)| read(walk, path, *style, self.sources.get(path)))?;
         let count_before = self.sources.len();
-        let (mut all, mut differs, mut room) = (HashMap::with_capacity(sources.len()), false, MOST_SYMBOLS);
+        let (mut all, mut differs, mut room) = (HashMap::with_capacity(sources.len()), false, MAX_SYMBOLS);
         for ((path, _), read) in sources.into_iter().zip(read) {
             let mut source = match read {
                 Some(source) => {
@@ -82,7 +82,7 @@ fn read(walk: &Walk<'_>, path: &str, style: Style, before: Option<&Source>) -> O
     if before.is_some_and(|before| stamp.is_some() && before.stamp == stamp) {
         return None;
     }
-    let head = walk.reader.head(&full, LONGEST).ok().filter(|_| !is_secret(&full)).unwrap_or_default();
+    let head = walk.reader.head(&full, MAX_SOURCE_BYTES).ok().filter(|_| !is_secret(&full)).unwrap_or_default();
     // Binary bytes occur early in a file that is not text.
     let is_text = !head.iter().take(8_192).any(|byte| *byte == 0);
     let symbols = if is_text { scan(style, &String::from_utf8_lossy(&head)) } else { Vec::new() };

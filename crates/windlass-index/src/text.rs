@@ -6,7 +6,7 @@ use windlass_context::{FileInstructions, estimate_text};
 use windlass_types::text::clean_line;
 
 /// Maximum number of tokens of the text, with its frame.
-const MOST_TOKENS: u64 = 300;
+const MAX_TOKENS: u64 = 300;
 
 impl Overview {
     /// Text for the model after the first prompt: at most 300 tokens, estimated high. Text that looks like runtime text
@@ -24,7 +24,7 @@ impl Overview {
         }
         loop {
             let text = FileInstructions::index(&lines.join("\n"))?;
-            if estimate_text(&text.text) <= MOST_TOKENS {
+            if estimate_text(&text.text) <= MAX_TOKENS {
                 return Some(text);
             }
             lines.pop()?;

@@ -14,10 +14,10 @@ use windlass_types::Access;
 use windlass_types::text::clean_line;
 
 /// Maximum and default number of files in a result.
-const MOST: u32 = 50;
+const MAX_RESULTS: u32 = 50;
 const USUAL: u32 = 15;
 /// Maximum length of a search, in characters.
-const LONGEST: usize = 500;
+const MAX_QUERY_CHARS: usize = 500;
 /// Time limit of a call.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
@@ -76,8 +76,8 @@ impl Tool for ProjectSearch {
             return Err(ToolError::rejected("The index needs the files to be on this machine. Use Bash instead."));
         }
         let query = asked(&input);
-        if query.as_ref().is_some_and(|query| query.chars().count() > LONGEST) {
-            return Err(ToolError::invalid_input(format!("a query has at most {LONGEST} characters")));
+        if query.as_ref().is_some_and(|query| query.chars().count() > MAX_QUERY_CHARS) {
+            return Err(ToolError::invalid_input(format!("a query has at most {MAX_QUERY_CHARS} characters")));
         }
         let root = self.index.root();
         let outside = || ToolError::rejected(format!("{} may not be read.", root.display()));
@@ -87,7 +87,8 @@ impl Tool for ProjectSearch {
         }
         let dropped = Arc::new(AtomicBool::new(false));
         let _on_drop = SetOnDrop(Arc::clone(&dropped));
-        let (index, inside, limit) = (Arc::clone(&self.index), cx.clone(), input.limit.unwrap_or(USUAL).clamp(1, MOST));
+        let (index, inside, limit) =
+            (Arc::clone(&self.index), cx.clone(), input.limit.unwrap_or(USUAL).clamp(1, MAX_RESULTS));
         let deadline = cx.clock().now().after(TIME_LIMIT);
         let work = move || {
             let stop =

@@ -5,7 +5,7 @@ use std::fs::Metadata;
 use windlass_types::Timestamp;
 
 /// Minimum age of a folder's last change for a stable stamp, in milliseconds: a later change can have the same time.
-const SETTLED: u64 = 2_000;
+const MIN_STABLE_AGE_MS: u64 = 2_000;
 
 /// Stamp that detects changes of a folder or file: times, size and place on its disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,8 @@ impl Stamp {
     }
 
     fn settled(self, now: Timestamp) -> Option<Self> {
-        let limit = i64::try_from(now.millis().saturating_sub(SETTLED)).unwrap_or(i64::MAX).saturating_mul(1_000_000);
+        let limit =
+            i64::try_from(now.millis().saturating_sub(MIN_STABLE_AGE_MS)).unwrap_or(i64::MAX).saturating_mul(1_000_000);
         (self.modified.max(self.changed) < limit).then_some(self)
     }
 }

@@ -119,7 +119,7 @@ fn go_and_others() {
 
 #[test]
 fn what_is_too_long_or_no_text_is_left_out() {
-    let long = "x".repeat(LONGEST + 1);
+    let long = "x".repeat(MAX_TEXT_BYTES + 1);
     let text = format!("[package]\nname = \"{long}\"\n[dependencies]\na\u{1}b = \"1\"\n");
     let read = read(ManifestKind::Cargo, "Cargo.toml", &text);
     assert_eq!((read.name, read.dependencies.len()), (None, 0));
@@ -151,7 +151,7 @@ proptest! {
             let read = read(kind, file, &text);
             let texts = read.name.iter().chain(read.dependencies.iter().map(|one| &one.name)).chain(&read.entry_points);
             for text in texts.chain(read.commands.iter().map(|one| &one.command)) {
-                prop_assert!(!text.is_empty() && text.len() <= LONGEST && !text.contains(['\n', '\u{1b}']), "{:?}", text);
+                prop_assert!(!text.is_empty() && text.len() <= MAX_TEXT_BYTES && !text.contains(['\n', '\u{1b}']), "{:?}", text);
             }
         }
     }

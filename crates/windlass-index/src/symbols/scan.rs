@@ -4,10 +4,10 @@
 use super::Symbol;
 
 /// Maximum number of symbols of one source.
-const MOST: usize = 400;
+const MAX_SYMBOLS: usize = 400;
 /// Maximum length of a scanned line, and of a name, in bytes.
-const LONGEST_LINE: usize = 400;
-const LONGEST_NAME: usize = 80;
+const MAX_LINE_BYTES: usize = 400;
+const MAX_NAME_BYTES: usize = 80;
 
 /// Syntax of definitions in a family of languages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,14 +110,14 @@ impl Style {
 pub(crate) fn scan(style: Style, text: &str) -> Vec<Symbol> {
     let mut found: Vec<Symbol> = Vec::new();
     for (line, number) in text.lines().zip(1_u32..) {
-        if found.len() >= MOST {
+        if found.len() >= MAX_SYMBOLS {
             break;
         }
-        if line.len() > LONGEST_LINE {
+        if line.len() > MAX_LINE_BYTES {
             continue;
         }
         let name = defined(style, line).or_else(|| called(style, line));
-        if let Some(name) = name.filter(|name| name.len() <= LONGEST_NAME) {
+        if let Some(name) = name.filter(|name| name.len() <= MAX_NAME_BYTES) {
             found.push(Symbol { line: number, name: name.to_owned() });
         }
     }

@@ -61,7 +61,7 @@ proptest! {
             ..Overview::default()
         };
         if let Some(text) = overview.for_model() {
-            prop_assert!(estimate_text(&text.text) <= MOST_TOKENS);
+            prop_assert!(estimate_text(&text.text) <= MAX_TOKENS);
             prop_assert_eq!(text.text.matches("</system-reminder>").count(), 1);
             prop_assert_eq!(text.text.matches("</project-index>").count(), 1);
             let has_escape = text.text.contains(char::from(27));

@@ -44,7 +44,7 @@ fn names_are_found_by_the_words_before_them() {
 fn sources_are_read_within_bounds() {
     let many: String = (0..2_000).map(|number| format!("fn f{number}() {{}}\n")).collect();
     assert_eq!(scan(Style::Rust, &many).len(), MOST);
-    let long = format!("fn {}() {{}}\nfn {}() {{}}\n", "a".repeat(LONGEST_NAME + 1), "b".repeat(LONGEST_LINE));
+    let long = format!("fn {}() {{}}\nfn {}() {{}}\n", "a".repeat(MAX_NAME_BYTES + 1), "b".repeat(MAX_LINE_BYTES));
     assert!(scan(Style::Rust, &long).is_empty());
 }
 
