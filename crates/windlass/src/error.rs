@@ -273,10 +273,10 @@ fn unknown_model(model: &str, similar: &[String], source: &windlass_model::Model
 /// Text of the first few sessions, by id and title.
 fn candidates(sessions: &[SessionSummary]) -> String {
     /// Maximum number of sessions in the text.
-    const MOST: usize = 5;
-    let named = sessions.iter().take(MOST).map(|one| format!("{} ({:?})", one.session_id, one.summary));
+    const MAX_LISTED_SESSIONS: usize = 5;
+    let named = sessions.iter().take(MAX_LISTED_SESSIONS).map(|one| format!("{} ({:?})", one.session_id, one.summary));
     let mut named: Vec<String> = named.collect();
-    named.extend((sessions.len() > MOST).then(|| "…".to_owned()));
+    named.extend((sessions.len() > MAX_LISTED_SESSIONS).then(|| "…".to_owned()));
     named.join(", ")
 }
 

@@ -10,9 +10,9 @@ use windlass_permission::{FileRole, LineDirectories, line_files};
 use windlass_types::path::absolute;
 
 /// Maximum number of bytes read from a file.
-const MOST_BYTES: u64 = 256 * 1024;
+const MAX_BYTES: u64 = 256 * 1024;
 /// Maximum number of configuration files that are read.
-const MOST_CONFIGS: usize = 32;
+const MAX_CONFIGS: usize = 32;
 
 /// Returns the paths that the repositories around these directories name, to be protected: hook directories, included
 /// configurations, git directories under other names, and files of the working tree that the configuration runs. Runs
@@ -65,7 +65,7 @@ impl Repository<'_> {
     /// Reads configurations, and those of their includes that may be opened.
     fn configs_from(&mut self, mut open: Vec<PathBuf>, may_open: impl Fn(&Path) -> bool) {
         while let Some(config) = open.pop() {
-            if self.configs.len() < MOST_CONFIGS && self.configs.insert(config.clone()) {
+            if self.configs.len() < MAX_CONFIGS && self.configs.insert(config.clone()) {
                 open.extend(self.config(&config).into_iter().filter(|path| may_open(path)));
             }
         }
@@ -108,7 +108,7 @@ impl Repository<'_> {
 fn bytes(path: &Path) -> Option<Vec<u8>> {
     path.metadata().ok().filter(std::fs::Metadata::is_file)?;
     let mut bytes = Vec::new();
-    File::open(path).ok()?.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    File::open(path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 

@@ -17,7 +17,7 @@ use windlass_tool::{ProcessCommand, ToolSet};
 use windlass_types::{ContentBlock, JsonText, ToolResultContent};
 
 /// Maximum number of unusable server tools reported to the host.
-const MOST_REPORTED: usize = 200;
+const MAX_REPORTED_TOOLS: usize = 200;
 
 /// The MCP servers of a session, if it has any.
 #[derive(Debug, Clone, Default)]
@@ -138,7 +138,7 @@ impl ServerReports {
     fn report_unusable(&self, servers: &McpServers, session: &SessionHandle) {
         let mut reported = self.unusable.lock();
         for line in offered::left_out(servers) {
-            if reported.len() < MOST_REPORTED && reported.insert(line.clone()) {
+            if reported.len() < MAX_REPORTED_TOOLS && reported.insert(line.clone()) {
                 let _ = session.notice(line);
             }
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use windlass_session::{ProjectKey, SessionKey, SessionStore, SessionSummary};
 
 /// Maximum number of skipped files named in notices.
-const MOST_SKIPPED: usize = 10;
+const MAX_NAMED_FILES: usize = 10;
 
 /// Store of a home.
 pub(crate) fn store(home: &Home) -> Option<Arc<dyn SessionStore>> {
@@ -36,7 +36,7 @@ pub(crate) async fn latest(
     notices: &mut Vec<String>,
 ) -> Result<Option<Option<SessionSummary>>, Error> {
     let listed = home.store().list_all(project).await?;
-    let skipped = listed.skipped.iter().take(MOST_SKIPPED);
+    let skipped = listed.skipped.iter().take(MAX_NAMED_FILES);
     notices.extend(skipped.map(|skipped| format!("looking for the last session: {skipped}")));
     Ok(Some(listed.sessions.into_iter().next()))
 }

@@ -14,7 +14,7 @@ const LARGEST: u64 = 256 * 1024;
 /// Maximum length of a key, in bytes.
 const LONGEST_KEY: usize = 16 * 1024;
 /// Maximum number of attempts to change the file while other programs change it.
-const MOST_TRIES: usize = 20;
+const MAX_ATTEMPTS: usize = 20;
 
 /// Vendors with the variables of their keys. The stored key takes the place of the first variable, unless one of them is set.
 const VENDORS: &[(&str, &[&str])] = &[
@@ -191,7 +191,7 @@ impl StoredKeys {
     /// Replaces or removes the line of a vendor. Returns `true` if there was one.
     fn change(&self, vendor: &str, key: Option<&str>) -> Result<bool, StoredKeysError> {
         let mut result = Err(std::io::Error::from(ErrorKind::WouldBlock));
-        for _ in 0..MOST_TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let old = self.read()?;
             let text = old.as_deref().unwrap_or_default();
             let was_there = entries(text).any(|(name, _)| name == vendor);

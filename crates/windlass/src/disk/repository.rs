@@ -13,7 +13,7 @@ use windlass_tool::{Cancel, ProcessCommand, ProcessExit, Tool, ToolSet};
 use windlass_types::{Behavior, JsonText, ToolUse};
 
 /// Time limit of the status: enough for a large repository, and the longest delay of a session's start.
-const LONGEST: Duration = Duration::from_secs(2);
+const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
 /// Command line of the status. Without optional locks it writes nothing.
 const STATUS: [&str; 4] = ["git", "--no-optional-locks", "status", "--short"];
 
@@ -46,7 +46,7 @@ async fn changes(machine: &MachineConfig, ports: &Ports) -> Option<String> {
     let mut command = ProcessCommand::new(*program, &machine.cwd);
     command.args = args.iter().map(OsString::from).collect();
     command.env = child_environment(&ports.system.env, &workspace);
-    command.timeout = Some(LONGEST);
+    command.timeout = Some(STATUS_TIMEOUT);
     let ended = ports.process.run(command, &Cancel::new()).await.ok()?;
     (ended.exit == ProcessExit::Code(0)).then_some(ended.stdout.head)
 }

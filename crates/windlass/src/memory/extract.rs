@@ -16,7 +16,7 @@ use windlass_types::{AgentId, Effort, HookEventName, PermissionMode, SectionScop
 /// Type of the agent.
 const TYPE: &str = "memory";
 /// Maximum number of its model messages.
-const MOST_TURNS: u32 = 6;
+const MAX_TURNS: u32 = 6;
 /// Time limit of the agent.
 const LONGEST: Duration = Duration::from_secs(120);
 /// Maximum number of characters of one prompt or answer, and of all of them together.
@@ -90,7 +90,7 @@ async fn note(handle: SessionHandle, prompt: String) {
     spec.description = "Notes what is worth remembering".to_owned();
     spec.system = vec![SystemSection::new(SYSTEM, SectionScope::Session)];
     spec.rights.tools = Some(vec![MEMORY_TOOL.to_owned()]);
-    (spec.max_turns, spec.effort) = (Some(MOST_TURNS), Some(Effort::Low));
+    (spec.max_turns, spec.effort) = (Some(MAX_TURNS), Some(Effort::Low));
     let work = async {
         let agents = handle.agents(ToolUseId::new(id)).await.map_err(|error| error.to_string())?;
         agents.run(spec, Cancel::new()).await.map_err(|error| error.to_string())

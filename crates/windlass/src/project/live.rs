@@ -13,7 +13,7 @@ use windlass_types::SessionId;
 use windlass_types::hook::event::ConfigChange;
 
 /// Maximum number of sessions whose settings are refreshed.
-const MOST_SESSIONS: usize = 1_024;
+const MAX_SESSIONS: usize = 1_024;
 
 impl LoadedProject {
     /// Stores the settings of a session at its opening, to compare with later ones.
@@ -22,7 +22,7 @@ impl LoadedProject {
         let of_program = self.choice.directories.iter().map(|directory| start.join(directory));
         let directories = of_program.map(|directory| directory.canonicalize().unwrap_or(directory)).collect();
         let mut open = self.shared.settings.lock();
-        if open.len() < MOST_SESSIONS {
+        if open.len() < MAX_SESSIONS {
             let follows = self.choice.follows;
             let settings = OpenSettings { session: session.weak(), live: self.read.live.clone(), directories, follows };
             open.insert(session.session_id().clone(), settings);

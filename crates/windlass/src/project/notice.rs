@@ -7,7 +7,7 @@ use std::sync::Arc;
 use windlass_runtime::SessionHandle;
 
 /// Maximum number of remembered notices, so that none is given twice.
-const MOST_SEEN: usize = 4_096;
+const MAX_REMEMBERED: usize = 4_096;
 
 /// A notice about a part of the project without effect, or with less effect than its author may expect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Notices {
         let text = text.into();
         {
             let mut state = self.0.lock();
-            if state.seen.len() < MOST_SEEN && !state.seen.insert(text.clone()) {
+            if state.seen.len() < MAX_REMEMBERED && !state.seen.insert(text.clone()) {
                 return;
             }
         }

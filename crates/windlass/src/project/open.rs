@@ -9,7 +9,7 @@ use windlass_runtime::Session;
 use windlass_subagent::{AgentDefinition, Subagents};
 
 /// Maximum number of sessions whose agents follow the plugins.
-const MOST_SESSIONS: usize = 1_024;
+const MAX_SESSIONS: usize = 1_024;
 
 fn definitions(agents: &Subagents) -> BTreeMap<&String, &AgentDefinition> {
     agents.definitions().map(|agent| (&agent.name, agent)).collect()
@@ -39,7 +39,7 @@ impl LoadedProject {
         let mut sessions = self.shared.sessions.lock();
         sessions.retain(|open| !open.tools.handle().has_ended());
         if let (Some(base), Some(current)) = (base, tools.subagents())
-            && sessions.len() < MOST_SESSIONS
+            && sessions.len() < MAX_SESSIONS
         {
             sessions.push(OpenSession { tools: tools.clone(), choice: self.choice, base, current });
         }

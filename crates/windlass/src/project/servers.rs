@@ -23,7 +23,7 @@ use windlass_mcp::{McpConfigError, McpError, McpServerConfig, McpServers};
 use windlass_project::{LeftOutServer, Plugins, Resolved, ServerDefinition, ServerFiles, ServerPolicy};
 
 /// Maximum number of server names in a notice.
-const MOST_NAMES: usize = 8;
+const MAX_NAMES: usize = 8;
 
 /// MCP servers of a project's sessions. Cheap to clone; all clones share them.
 ///
@@ -270,8 +270,8 @@ fn grouped<'a>(all: impl IntoIterator<Item = (&'a str, String, &'a str)>) -> Vec
     let note = |((place, reason), names): ((String, &str), Vec<&str>)| match names.as_slice() {
         [name] => format!("the MCP server {name:?} of {place} is not started: {reason}"),
         many => {
-            let some: Vec<String> = many.iter().take(MOST_NAMES).map(|name| format!("{name:?}")).collect();
-            let more = match many.len().saturating_sub(MOST_NAMES) {
+            let some: Vec<String> = many.iter().take(MAX_NAMES).map(|name| format!("{name:?}")).collect();
+            let more = match many.len().saturating_sub(MAX_NAMES) {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };

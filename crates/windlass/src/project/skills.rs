@@ -28,7 +28,7 @@ const PROGRAMS: &str =
 const GENERAL: &str = "general-purpose";
 
 /// Maximum number of sessions whose listed skills are remembered.
-const MOST_SESSIONS: usize = 1_024;
+const MAX_SESSIONS: usize = 1_024;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 #[schemars(crate = "windlass_tool::schemars")]
@@ -74,7 +74,7 @@ impl LoadedProject {
             commands.listed().map(|skill| (skill.name.clone(), skill.listing())).collect();
         let list = FileInstructions::skills(SKILL_TOOL, lines.iter().map(|(name, line)| (name.as_str(), line.clone())));
         let mut listed = self.shared.listed_skills.lock();
-        if listed.len() < MOST_SESSIONS {
+        if listed.len() < MAX_SESSIONS {
             listed.insert(session.clone(), lines);
         }
         list

@@ -8,7 +8,7 @@ use windlass_session::ProjectKey;
 const PROJECTS: &str = "projects";
 
 /// Maximum number of projects that are hidden one by one. With more all are, this one among them.
-const MOST_PROJECTS: usize = 512;
+const MAX_PROJECTS: usize = 512;
 
 /// Places in a home that hold words of all projects, and keys: prompts, copies of files, the index of sessions, logins.
 const SHARED_PLACES: &[&str] = &[
@@ -40,8 +40,8 @@ fn of_home(home: &Path, own: &[ProjectKey]) -> Vec<PathBuf> {
     };
     let Ok(entries) = projects.read_dir() else { return hidden };
     let others: Vec<PathBuf> =
-        entries.flatten().map(|entry| entry.path()).filter(|path| !is_own(path)).take(MOST_PROJECTS + 1).collect();
-    if others.len() > MOST_PROJECTS {
+        entries.flatten().map(|entry| entry.path()).filter(|path| !is_own(path)).take(MAX_PROJECTS + 1).collect();
+    if others.len() > MAX_PROJECTS {
         hidden.push(projects);
     } else {
         hidden.extend(others);

@@ -8,11 +8,11 @@ use windlass_context::secret_in;
 use windlass_types::secret::is_secret;
 
 /// Maximum number of entries of folders that are looked at, the upper folders first.
-const MOST_ENTRIES: usize = 5_000;
+const MAX_ENTRIES: usize = 5_000;
 /// Maximum number of files that are emptied.
-const MOST_FILES: usize = 256;
+const MAX_FILES: usize = 256;
 /// Bytes that are read of a file.
-const MOST_BYTES: u64 = 64 * 1024;
+const MAX_BYTES: u64 = 64 * 1024;
 /// Folders that are not entered: those of version control, of packages and of builds.
 const PASSED_OVER: &[&str] = &[".git", ".hg", ".jj", ".svn", ".venv", "node_modules", "target", "venv"];
 /// Endings of files of keys, which tests and servers of a project need.
@@ -28,7 +28,7 @@ pub(super) fn below(root: &Path) -> Vec<PathBuf> {
         }
         for entry in folder.read_dir().into_iter().flatten().flatten() {
             entries = entries.saturating_add(1);
-            if entries > MOST_ENTRIES || found.len() >= MOST_FILES {
+            if entries > MAX_ENTRIES || found.len() >= MAX_FILES {
                 return found;
             }
             let (path, name) = (entry.path(), entry.file_name());
@@ -60,7 +60,7 @@ fn of_repository(git: &Path) -> Vec<PathBuf> {
         _ => git.to_path_buf(),
     };
     let common = read(&directory.join("commondir")).map(|common| directory.join(common.trim()));
-    let modules = directory.join("modules").read_dir().into_iter().flatten().flatten().take(MOST_FILES);
+    let modules = directory.join("modules").read_dir().into_iter().flatten().flatten().take(MAX_FILES);
     let modules: Vec<PathBuf> = modules.map(|module| module.path()).collect();
     let directories = std::iter::once(directory).chain(common).chain(modules);
     let configurations =
@@ -122,7 +122,7 @@ fn read(path: &Path) -> Option<String> {
         return None;
     }
     let mut bytes = Vec::new();
-    File::open(path).ok()?.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    File::open(path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

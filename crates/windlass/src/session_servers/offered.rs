@@ -8,8 +8,8 @@ use windlass_tool::{DynTool, ToolSet};
 use windlass_types::text::visible_line;
 
 /// Maximum number of changed resources named to the model at once, and maximum number of characters of their addresses.
-const MOST_CHANGES: usize = 20;
-const LONGEST_ADDRESS: usize = 300;
+const MAX_CHANGES: usize = 20;
+const MAX_ADDRESS_CHARS: usize = 300;
 
 /// Joins the session's own tools and the wanted tools of the servers.
 pub(super) fn join(own: ToolSet, servers: &McpServers, is_wanted: impl Fn(&str) -> bool) -> ToolSet {
@@ -65,10 +65,10 @@ pub(super) fn left_out(servers: &McpServers) -> BTreeSet<String> {
 /// Text for the model about resources that have changed since they were read; `None` for none.
 pub(super) fn changed_resources(changed: &[McpResourceChange]) -> Option<String> {
     let line = |change: &McpResourceChange| {
-        let uri: String = change.uri.chars().take(LONGEST_ADDRESS).collect();
+        let uri: String = change.uri.chars().take(MAX_ADDRESS_CHARS).collect();
         format!("- {} of the MCP server {:?}", foreign_text(&visible_line(&uri)), change.server)
     };
-    let lines: Vec<String> = changed.iter().take(MOST_CHANGES).map(line).collect();
+    let lines: Vec<String> = changed.iter().take(MAX_CHANGES).map(line).collect();
     (!lines.is_empty()).then(|| {
         let lines = lines.join("\n");
         format!("Resources that were read in this session have changed since. Read again what still matters:\n{lines}")

@@ -30,8 +30,8 @@ use windlass_types::{AgentId, AgentIdentity, Effort, JsonText, Outcome, SectionS
 /// Agent type of the agents that answer questions of hooks.
 const TYPE: &str = "hook";
 /// Tools of an agent that may inspect files before it answers, and the maximum number of its model messages.
-const LOOKING: [&str; 3] = ["Read", "Glob", "Grep"];
-const MOST_TURNS: u32 = 50;
+const READ_TOOLS: [&str; 3] = ["Read", "Glob", "Grep"];
+const MAX_TURNS: u32 = 50;
 
 /// Time for a person to answer whether a hook may run a program that has changed.
 const ANSWER_TIME: Duration = Duration::from_secs(60 * 60);
@@ -181,8 +181,8 @@ impl HookHost for SessionOfHooks {
         spec.description = "Answers the question of a hook".to_owned();
         spec.system = vec![SystemSection::new(SYSTEM, SectionScope::Session)];
         spec.model = question.model;
-        (spec.max_turns, spec.effort) = (Some(if question.with_tools { MOST_TURNS } else { 1 }), Some(Effort::Low));
-        let tools: &[&str] = if question.with_tools { &LOOKING } else { &[] };
+        (spec.max_turns, spec.effort) = (Some(if question.with_tools { MAX_TURNS } else { 1 }), Some(Effort::Low));
+        let tools: &[&str] = if question.with_tools { &READ_TOOLS } else { &[] };
         spec.rights.tools = Some(tools.iter().map(|tool| (*tool).to_owned()).collect());
         let agents = self.handle()?.agents(ToolUseId::new(answering.id.as_str())).await?;
         let report = agents.run(spec, answering.cancel.clone()).await.map_err(|error| error.to_string())?;
