@@ -29,25 +29,25 @@ use crate::trust::TrustKind;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The name of their folders.
+/// Name of the folders that contain commands.
 const FOLDER: &str = "commands";
 /// Maximum number of commands.
-const MOST_COMMANDS: usize = 512;
+const MAX_COMMANDS: usize = 512;
 
 /// The custom commands and the skills of a session.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Commands {
-    /// One of each name, sorted by name.
+    /// Usable commands and skills, sorted by name. Names are unique.
     pub commands: Vec<Command>,
-    /// Files that are left out, and why.
+    /// Notes on files that are left out.
     pub notes: Vec<Note>,
-    /// Problems of commands that cannot be used, by name. No weaker command takes such a name.
+    /// Problem of each unusable command, by name. A weaker command never replaces an unusable one.
     unusable: BTreeMap<String, String>,
 }
 
 impl Commands {
-    /// Checks that an existing command or skill can be used.
+    /// Checks that the command or skill of this name is not unusable. An unknown name is no error.
     ///
     /// # Errors
     /// The command of this name cannot be used.
@@ -67,16 +67,16 @@ impl Commands {
         self.commands.iter().filter(|command| command.is_for_users())
     }
 
-    /// Returns the skills in the list that the model reads: those of [`for_models`](Self::for_models) that are listed
-    /// from the beginning.
+    /// Returns the skills that the model's list has from the beginning: those of [`for_models`](Self::for_models) that
+    /// are listed and have no path patterns.
     pub fn listed(&self) -> impl Iterator<Item = &Command> {
         let is_listed =
             |command: &&Command| command.skill.as_ref().is_some_and(|skill| skill.listed && skill.paths.is_empty());
         self.for_models().filter(is_listed)
     }
 
-    /// Returns the skills that are to be listed because one of these files is used; absolute paths. `anchors` are the
-    /// directories in which patterns begin.
+    /// Returns the skills whose patterns match one of these absolute paths. Patterns are relative to each of the
+    /// `anchors`.
     pub fn listed_for<'a>(&'a self, paths: &'a [PathBuf], anchors: &'a [PathBuf]) -> impl Iterator<Item = &'a Command> {
         let concerns = |command: &&Command| command.skill.as_ref().is_some_and(|skill| skill.concerns(paths, anchors));
         self.for_models().filter(concerns)
@@ -91,14 +91,14 @@ impl Commands {
         self.commands.iter().find(|command| command.name == name)
     }
 
-    /// Leaves the model the skills that are named here, all of them listed: by the whole name, or by the part behind a
-    /// plugin's (`review` for `tools:review`). Users may call the others still.
+    /// Restricts the model to these skills, and lists them all. A name may omit the plugin's prefix (`review` for
+    /// `tools:review`). Users may still call the other skills.
     #[must_use]
     pub fn only_for_models(mut self, names: &[String]) -> Self {
         let is_named = |skill: &str| {
-            let behind_plugin =
+            let matches_without_plugin =
                 |name: &String| skill.strip_suffix(name.as_str()).is_some_and(|rest| rest.ends_with(':'));
-            names.iter().any(|name| name == skill || (!name.is_empty() && behind_plugin(name)))
+            names.iter().any(|name| name == skill || (!name.is_empty() && matches_without_plugin(name)))
         };
         for command in &mut self.commands {
             let named = is_named(&command.name);
@@ -117,10 +117,10 @@ impl Commands {
         let mut notes = Notes::default();
         for skill in skills {
             let command = skill.command();
-            let known = self.named(&command.name).is_some_and(|known| known.source == CommandSource::Managed);
+            let is_managed = self.named(&command.name).is_some_and(|known| known.source == CommandSource::Managed);
             if !is_name(&command.name) {
                 notes.add(&command.path, format!("no skill can be called {:?}", command.name));
-            } else if known {
+            } else if is_managed {
                 notes.add(&command.path, format!("/{} is that of the administrator", command.name));
             } else {
                 self.commands.retain(|other| other.name != command.name);
@@ -133,8 +133,8 @@ impl Commands {
         self
     }
 
-    /// Adds the skills that are bundled with windlass, unless settings leave them out. All others of their names take
-    /// precedence.
+    /// Adds the skills that are bundled with windlass, unless settings exclude them. Any other command of the same name
+    /// takes precedence.
     #[must_use]
     pub fn with_bundled(mut self, settings: &SkillSettings) -> Self {
         if !settings.without_bundled {
@@ -161,14 +161,15 @@ impl Commands {
     /// Applies the settings' overrides to the skills.
     #[must_use]
     pub fn overridden(mut self, settings: &SkillSettings) -> Self {
-        let word = |command: &Command| command.skill.is_some().then(|| settings.overrides.get(&command.name)).flatten();
-        self.commands.retain(|command| word(command) != Some(&SkillOverride::Off));
+        let override_of =
+            |command: &Command| command.skill.is_some().then(|| settings.overrides.get(&command.name)).flatten();
+        self.commands.retain(|command| override_of(command) != Some(&SkillOverride::Off));
         for command in &mut self.commands {
-            let word = word(command).copied();
-            if let (Some(skill), Some(word)) = (&mut command.skill, word) {
-                skill.for_models &= word != SkillOverride::UserInvocableOnly;
+            let skill_override = override_of(command).copied();
+            if let (Some(skill), Some(skill_override)) = (&mut command.skill, skill_override) {
+                skill.for_models &= skill_override != SkillOverride::UserInvocableOnly;
                 skill.listed = true;
-                skill.name_only = word == SkillOverride::NameOnly;
+                skill.name_only = skill_override == SkillOverride::NameOnly;
             }
         }
         self
@@ -183,9 +184,9 @@ impl Commands {
                 self.unusable.insert(command.name.clone(), problem);
                 continue;
             }
-            let same = self.commands.iter().position(|other| other.name == command.name);
-            let loser = match same.and_then(|at| self.commands.get_mut(at)) {
-                Some(own) if own.source != CommandSource::Project => command.clone(),
+            let position = self.commands.iter().position(|other| other.name == command.name);
+            let loser = match position.and_then(|index| self.commands.get_mut(index)) {
+                Some(stronger) if stronger.source != CommandSource::Project => command.clone(),
                 Some(other) => std::mem::replace(other, command.clone()),
                 None => {
                     self.commands.push(command.clone());
@@ -205,13 +206,13 @@ fn other_path(commands: &Commands, loser: &Command) -> String {
     commands.named(&loser.name).map(|winner| winner.path.display().to_string()).unwrap_or_default()
 }
 
-/// Reads the commands and skills of the administrator, the user and the project: of the administrator always, of the
-/// others as far as these sources are read. No program is run.
+/// Reads the commands and skills of the administrator, and those of the user and the project if `request` includes
+/// these sources. No program is run.
 ///
-/// The administrator's command wins over all others of its name. The user's own command wins over one of the project
-/// with its name, one nearer to the start over one further up, `.windlass` over `.claude` and `.agents`, a skill over a
-/// command. Links are not followed, but those of the user to folders of skills. A file that cannot be used is left out
-/// with a note, and no weaker command takes its name; see [`Commands::check`].
+/// Of commands with the same name, the administrator's wins over all others, the user's over one of the project, one
+/// nearer to the start over one further up, `.windlass` over `.claude` and `.agents`, and a skill over a command. Links
+/// are not followed, except the user's links to skill folders. An unusable file is left out with a note, and no weaker
+/// command takes its name; see [`Commands::check`].
 #[must_use]
 pub fn load_commands(places: &Places, request: &SettingsRequest) -> Commands {
     let mut notes = Notes::default();
@@ -219,8 +220,8 @@ pub fn load_commands(places: &Places, request: &SettingsRequest) -> Commands {
     read(found, places, request, notes)
 }
 
-/// Returns [`load_commands`] and the stamp of the files before they were read: a change meanwhile shows in a later
-/// stamp.
+/// Loads the commands like [`load_commands`], and returns the stamp taken before the files were read. A change during
+/// the read alters the next stamp.
 #[must_use]
 pub fn load_stamped_commands(places: &Places, request: &SettingsRequest) -> (CommandsStamp, Commands) {
     let mut notes = Notes::default();
@@ -261,9 +262,9 @@ fn read(found: Vec<FoundFile>, places: &Places, request: &SettingsRequest, mut n
             FoundFile::Command(source, file) => commands.add(file, source, &mut notes),
         }
     }
-    let of_project = |command: &&mut Command| command.source == CommandSource::Project;
+    let is_project_command = |command: &&mut Command| command.source == CommandSource::Project;
     let mut trust = None;
-    for command in commands.commands.iter_mut().filter(of_project) {
+    for command in commands.commands.iter_mut().filter(is_project_command) {
         let Some(content) = command.allowance() else { continue };
         let trust = trust.get_or_insert_with(|| read_trust(places, &mut notes.0).for_this_run(request.trust));
         let directory = places.project.iter().rev().find(|directory| command.path.starts_with(directory));
@@ -315,9 +316,10 @@ impl Commands {
 
     fn add_skill(&mut self, found: &skills::Found, source: CommandSource, notes: &mut Notes) {
         let path = found.directory.join(bundled::SKILL_FILE);
-        // Both have no links, and paths are slow to compare part by part.
-        let known = |command: &Command| command.directory().map(Path::as_os_str) == Some(found.directory.as_os_str());
-        if !self.commands.iter().any(known)
+        // Both paths are canonical. Comparing them as strings is faster than by component.
+        let is_same_directory =
+            |command: &Command| command.directory().map(Path::as_os_str) == Some(found.directory.as_os_str());
+        if !self.commands.iter().any(is_same_directory)
             && self.has_room(&found.name, &path, notes)
             && let Some(text) = notes.read(&path)
         {
@@ -325,7 +327,7 @@ impl Commands {
         }
     }
 
-    /// Adds a command, unless one of its restrictions cannot be used: without that it might do too much.
+    /// Adds a command, unless one of its restrictions is unusable: without the restriction it might do too much.
     fn push(&mut self, command: Command, notes: &mut Notes) {
         match command.problem() {
             Some(problem) => {
@@ -339,14 +341,14 @@ impl Commands {
         }
     }
 
-    /// Returns `true` if a command of this name can be added.
+    /// Returns `true` if a command of this name can be added. Otherwise adds a note with the reason.
     fn has_room(&self, name: &str, path: &Path, notes: &mut Notes) -> bool {
         if let Some(other) = self.named(name) {
             notes.add(path, format!("/{name} is that of {}", other.path.display()));
         } else if self.unusable.contains_key(name) {
             notes.add(path, format!("/{name} is that of another file, which cannot be used"));
-        } else if self.commands.len() >= MOST_COMMANDS {
-            notes.add(path, format!("there are more than {MOST_COMMANDS} commands and skills"));
+        } else if self.commands.len() >= MAX_COMMANDS {
+            notes.add(path, format!("there are more than {MAX_COMMANDS} commands and skills"));
         } else {
             return true;
         }

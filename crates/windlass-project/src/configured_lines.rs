@@ -8,18 +8,18 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use windlass_permission::{FileRole, LineDirectories, line_files, line_of};
 
-/// Maximum number of bytes of a file that are compared. A longer file is known by its length and time.
-const MOST_COMPARED: u64 = 4 * 1024 * 1024;
+/// Maximum number of bytes of a file that are compared. A longer file is compared by its length and modification time.
+const MAX_HASHED_BYTES: u64 = 4 * 1024 * 1024;
 /// Maximum number of bytes of a file whose text is kept for a diff.
-const MOST_KEPT: usize = 256 * 1024;
+const MAX_TEXT_BYTES: usize = 256 * 1024;
 /// Digest of a file that is missing.
 const MISSING: &str = "missing";
 
-/// Places of the system's own programs, which no session writes.
-const SYSTEM: &[&str] =
+/// Directories of the system's programs, which no session writes to.
+const SYSTEM_DIRECTORIES: &[&str] =
     &["/Applications", "/Library", "/System", "/bin", "/lib", "/lib64", "/nix/store", "/opt", "/sbin", "/snap", "/usr"];
 
-/// Endings of names of scripts for shells. An operand of another kind is rather a source that the program works on.
+/// Extensions of shell scripts. An operand with another extension is more likely input than code.
 const SCRIPT_ENDINGS: &[&str] = &["bash", "bat", "cmd", "fish", "ksh", "ps1", "sh", "zsh"];
 
 /// A command line that configuration runs.
@@ -30,7 +30,7 @@ pub struct ConfiguredLine {
     pub source: String,
     /// The line, as a shell reads it.
     pub line: String,
-    /// Directory of the plugin that brings it.
+    /// Directory of the plugin that defines the line, if one does.
     pub plugin: Option<PathBuf>,
     /// `true` if the output is a credential: then each file that the line names matters.
     pub gives_credentials: bool,
@@ -42,7 +42,7 @@ impl ConfiguredLine {
         Self { source: source.into(), line: line.into(), plugin: None, gives_credentials: false }
     }
 
-    /// Creates a program with arguments, which runs without a shell.
+    /// Creates the line of a program with arguments, which runs without a shell.
     pub fn of_program(source: impl Into<String>, program: &str, args: &[String]) -> Self {
         Self::new(source, line_of(program, args))
     }
@@ -59,14 +59,14 @@ impl ConfiguredLine {
         program.into_iter().chain(helper).collect()
     }
 
-    /// Sets the directory of the plugin that brings it.
+    /// Sets the directory of the plugin that defines the line.
     #[must_use]
     pub fn of_plugin(mut self, root: Option<&Path>) -> Self {
         self.plugin = root.map(Path::to_path_buf);
         self
     }
 
-    /// Has each file that the line names matter.
+    /// Marks the output as a credential, so that every file named in the line decides its effect.
     #[must_use]
     pub fn giving_credentials(mut self) -> Self {
         self.gives_credentials = true;
@@ -82,14 +82,14 @@ impl ConfiguredLine {
         let directories = LineDirectories { cwd, project, plugin: self.plugin.as_deref(), home };
         let mut files: Vec<PathBuf> = Vec::new();
         for file in line_files(&self.line, &directories) {
-            let of_system = SYSTEM.iter().any(|system| file.path.starts_with(system));
-            if (of_system && !file.path.starts_with(project)) || files.contains(&file.path) {
+            let is_system_file = SYSTEM_DIRECTORIES.iter().any(|system| file.path.starts_with(system));
+            if (is_system_file && !file.path.starts_with(project)) || files.contains(&file.path) {
                 continue;
             }
             if file.role == FileRole::Matching {
-                let fitting =
-                    matching_files(&file.path).into_iter().filter(|path| !of_system || path.starts_with(project));
-                fitting.for_each(|path| {
+                let matches =
+                    matching_files(&file.path).into_iter().filter(|path| !is_system_file || path.starts_with(project));
+                matches.for_each(|path| {
                     if !files.contains(&path) {
                         files.push(path)
                     }
@@ -103,17 +103,22 @@ impl ConfiguredLine {
         files
     }
 
-    /// Returns the patterns of files that the line runs, when it runs in `cwd`: a file that is made later and fits one
-    /// decides the line's effect as those of [`files`](Self::files) do. The pattern is in the last name, behind `**` for
+    /// Returns the patterns of files that the line runs in `cwd`. A file created later that matches a pattern decides
+    /// the line's effect like those of [`files`](Self::files). Only the last name is a pattern; it may follow `**`, for
     /// all directories below.
     #[must_use]
     pub fn patterns(&self, cwd: &Path, places: &Places) -> Vec<PathBuf> {
         let project = places.project.first().map_or(cwd, PathBuf::as_path);
         let home = places.user_home.as_deref();
         let directories = LineDirectories { cwd, project, plugin: self.plugin.as_deref(), home };
-        let own = |path: &Path| path.starts_with(project) || !SYSTEM.iter().any(|system| path.starts_with(system));
+        let may_change = |path: &Path| {
+            path.starts_with(project) || !SYSTEM_DIRECTORIES.iter().any(|system| path.starts_with(system))
+        };
         let patterns = line_files(&self.line, &directories).into_iter();
-        patterns.filter(|file| file.role == FileRole::Matching && own(&file.path)).map(|file| file.path).collect()
+        patterns
+            .filter(|file| file.role == FileRole::Matching && may_change(&file.path))
+            .map(|file| file.path)
+            .collect()
     }
 
     fn matters(&self, role: FileRole, path: &Path) -> bool {
@@ -126,40 +131,40 @@ impl ConfiguredLine {
     }
 }
 
-/// Maximum number of entries that are looked at for one pattern.
-const MOST_ENTRIES: usize = 2_000;
+/// Maximum number of entries read for one pattern.
+const MAX_ENTRIES: usize = 2_000;
 /// Maximum number of files of one pattern.
-const MOST_MATCHING: usize = 128;
+const MAX_MATCHES: usize = 128;
 
-/// The files that a pattern in the last name of a path stands for, behind `**` at any depth.
+/// Returns the files that match a pattern in the last name of a path; after `**` at any depth.
 fn matching_files(pattern: &Path) -> Vec<PathBuf> {
     let (Some(name), Some(directory)) = (pattern.file_name().and_then(|name| name.to_str()), pattern.parent()) else {
         return Vec::new();
     };
-    let deep = directory.ends_with("**");
-    let start = if deep { directory.parent().unwrap_or(directory) } else { directory };
-    let wild = ['*', '?', '['];
-    let before = name.split(wild).next().unwrap_or_default();
-    let after = name.rsplit(['*', '?', ']']).next().unwrap_or_default();
-    let fits = |found: &str| match name.contains(wild) {
-        true => found.len() >= before.len().max(after.len()) && found.starts_with(before) && found.ends_with(after),
+    let is_recursive = directory.ends_with("**");
+    let start = if is_recursive { directory.parent().unwrap_or(directory) } else { directory };
+    let wildcards = ['*', '?', '['];
+    let prefix = name.split(wildcards).next().unwrap_or_default();
+    let suffix = name.rsplit(['*', '?', ']']).next().unwrap_or_default();
+    let is_match = |found: &str| match name.contains(wildcards) {
+        true => found.len() >= prefix.len().max(suffix.len()) && found.starts_with(prefix) && found.ends_with(suffix),
         false => found == name,
     };
-    let (mut files, mut open, mut entries) = (Vec::new(), VecDeque::from([start.to_path_buf()]), 0_usize);
-    while let Some(folder) = open.pop_front() {
+    let (mut files, mut pending, mut entries) = (Vec::new(), VecDeque::from([start.to_path_buf()]), 0_usize);
+    while let Some(folder) = pending.pop_front() {
         let mut all: Vec<_> = folder.read_dir().into_iter().flatten().flatten().collect();
         all.sort_by_key(std::fs::DirEntry::file_name);
         for entry in all {
             entries = entries.saturating_add(1);
-            if entries > MOST_ENTRIES || files.len() >= MOST_MATCHING {
+            if entries > MAX_ENTRIES || files.len() >= MAX_MATCHES {
                 return files;
             }
             let path = entry.path();
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                if deep && !entry.file_name().to_str().is_some_and(|name| PASSED_OVER.contains(&name)) {
-                    open.push_back(path);
+                if is_recursive && !entry.file_name().to_str().is_some_and(|name| SKIPPED_FOLDERS.contains(&name)) {
+                    pending.push_back(path);
                 }
-            } else if entry.file_name().to_str().is_some_and(fits) && path.is_file() {
+            } else if entry.file_name().to_str().is_some_and(is_match) && path.is_file() {
                 files.push(path);
             }
         }
@@ -167,10 +172,10 @@ fn matching_files(pattern: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Folders in which no programs of a line are looked for.
-const PASSED_OVER: &[&str] = &[".git", "node_modules", "target"];
+/// Folders that a recursive pattern does not enter.
+const SKIPPED_FOLDERS: &[&str] = &[".git", "node_modules", "target"];
 
-/// Returns `true` if a file is made to be run, by its name or its mode.
+/// Returns `true` if a file is executable, by its extension or its mode.
 fn can_be_run(path: &Path, found: &std::fs::Metadata) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
     #[cfg(unix)]
@@ -194,7 +199,7 @@ pub struct ProgramContent {
 }
 
 impl ProgramContent {
-    /// Returns the content that a record of trust has, with its text if that was kept.
+    /// Creates the content from a record of trust, with its text if that was kept.
     #[must_use]
     pub fn recorded(digest: &str, text: Option<String>) -> Self {
         Self { digest: digest.to_owned(), text }
@@ -206,11 +211,11 @@ impl ProgramContent {
         self.digest == MISSING
     }
 
-    /// Reads a file as it is now. Links are followed; a pipe or a device is not opened. Of `package.json` the scripts
-    /// matter alone.
+    /// Reads a file as it is now. Links are followed; a pipe or a device is not opened. For `package.json`, only the
+    /// scripts matter.
     #[must_use]
     pub fn read(path: &Path) -> Self {
-        let bytes = match read_bytes(path, MOST_COMPARED) {
+        let bytes = match read_bytes(path, MAX_HASHED_BYTES) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return Self { digest: MISSING.to_owned(), text: None },
             Err(ReadError::TooBig) => return Self { digest: stamp(path), text: None },
@@ -219,11 +224,11 @@ impl ProgramContent {
         let text = String::from_utf8(bytes.clone()).ok();
         let scripts = text.as_deref().filter(|_| path.ends_with("package.json")).and_then(package_scripts);
         let digest = blake3::hash(scripts.as_deref().map_or(bytes.as_slice(), str::as_bytes)).to_hex().to_string();
-        Self { digest, text: text.filter(|text| text.len() <= MOST_KEPT) }
+        Self { digest, text: text.filter(|text| text.len() <= MAX_TEXT_BYTES) }
     }
 }
 
-/// Returns the scripts of a `package.json`, in one form.
+/// Returns the scripts of a `package.json`, in canonical form.
 fn package_scripts(text: &str) -> Option<String> {
     let package: Value = serde_json::from_str(text).ok()?;
     let parts = ["scripts", "packageManager"].map(|key| package.get(key).cloned().unwrap_or_default());

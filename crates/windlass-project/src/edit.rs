@@ -69,7 +69,7 @@ fn change(list: &mut Vec<String>, update: &PermissionUpdate) {
         PermissionUpdate::RemoveRules { rules, .. } => list.retain(|text| !names_one_of(text, rules)),
         PermissionUpdate::AddDirectories { directories, .. } => add(list, shown(directories)),
         PermissionUpdate::RemoveDirectories { directories, .. } => {
-            list.retain(|text| !directories.iter().any(|gone| Path::new(text) == gone));
+            list.retain(|text| !directories.iter().any(|removed| Path::new(text) == removed));
         }
         _ => {}
     }
@@ -86,7 +86,8 @@ fn add(list: &mut Vec<String>, more: Vec<String>) {
 /// Returns `true` if a rule is one of these, in any spelling.
 pub(crate) fn names_one_of(text: &str, rules: &[RuleValue]) -> bool {
     let Ok(rule) = parse_rule(text) else { return false };
-    let same =
-        |gone: &RuleValue| parse_rule(&rule_text(gone)).is_ok_and(|gone| ParsedRule::value(&gone) == rule.value());
-    rules.iter().any(same)
+    let is_equal = |removed: &RuleValue| {
+        parse_rule(&rule_text(removed)).is_ok_and(|removed| ParsedRule::value(&removed) == rule.value())
+    };
+    rules.iter().any(is_equal)
 }

@@ -48,9 +48,9 @@ impl Piece<'_> {
 pub(crate) struct Values<'a> {
     /// All arguments, as they were given.
     pub(crate) arguments: &'a str,
-    /// Single ones.
+    /// The single arguments.
     pub(crate) single: &'a [String],
-    /// The number of the first one.
+    /// Number of the first argument: 0 or 1.
     pub(crate) first: usize,
     /// Names of the arguments.
     pub(crate) names: &'a [String],
@@ -66,11 +66,11 @@ impl<'a> Values<'a> {
     where
         'a: 'b,
     {
-        let single = |at: usize| self.single.get(at).map_or("", String::as_str);
+        let single = |index: usize| self.single.get(index).map_or("", String::as_str);
         match piece {
             Piece::Text(text) => text,
             Piece::All => self.arguments,
-            Piece::Index(at) | Piece::Named(at) => single(*at),
+            Piece::Index(index) | Piece::Named(index) => single(*index),
             Piece::Number(number) => number.checked_sub(self.first).map_or("", single),
             Piece::PluginRoot => self.plugin_root.unwrap_or(PLUGIN_ROOT_PLACEHOLDER),
             Piece::SkillDirectory => self.skill_directory.unwrap_or(SKILL_DIRECTORY),
@@ -93,12 +93,13 @@ pub(crate) fn pieces<'a>(text: &'a str, names: &'a [String]) -> impl Iterator<It
             return Some(piece);
         }
         if let Some((_, after)) = rest.strip_prefix('\\').and_then(|rest| placeholder(rest, names)) {
-            let kept = rest.strip_prefix('\\').and_then(|kept| kept.strip_suffix(after)).unwrap_or_default();
+            let literal = rest.strip_prefix('\\').and_then(|literal| literal.strip_suffix(after)).unwrap_or_default();
             rest = after;
-            return Some(Piece::Text(kept));
+            return Some(Piece::Text(literal));
         }
-        let mut ends = rest.char_indices().skip(1).filter(|(_, c)| matches!(c, '$' | '\\'));
-        let (text, after) = rest.split_at_checked(ends.next().map_or(rest.len(), |(at, _)| at)).unwrap_or((rest, ""));
+        let mut boundaries = rest.char_indices().skip(1).filter(|(_, c)| matches!(c, '$' | '\\'));
+        let (text, after) =
+            rest.split_at_checked(boundaries.next().map_or(rest.len(), |(position, _)| position)).unwrap_or((rest, ""));
         rest = after;
         Some(Piece::Text(text))
     })
@@ -130,10 +131,10 @@ fn placeholder<'a>(text: &'a str, names: &[String]) -> Option<(Piece<'a>, &'a st
         }
         return (!continues(rest)).then_some((Piece::All, rest));
     }
-    let ends = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))).unwrap_or(rest.len());
-    let (name, behind) = rest.split_at_checked(ends)?;
-    if let Some(at) = names.iter().position(|known| known == name) {
-        return Some((Piece::Named(at), behind));
+    let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))).unwrap_or(rest.len());
+    let (name, behind) = rest.split_at_checked(end)?;
+    if let Some(index) = names.iter().position(|known| known == name) {
+        return Some((Piece::Named(index), behind));
     }
     let digit = rest.chars().next()?.to_digit(10)?;
     let after = rest.get(1..)?;
@@ -150,7 +151,7 @@ pub fn split_arguments(text: &str) -> Vec<String> {
         match quote {
             Some(open) if c == open => quote = None,
             Some(_) => current.get_or_insert_default().push(c),
-            // Inside of a word it is an apostrophe.
+            // Inside a word, a single quote is an apostrophe.
             None if c == '"' || (c == '\'' && current.is_none()) => {
                 quote = Some(c);
                 current.get_or_insert_default();

@@ -34,7 +34,7 @@ pub fn read_named(path: &Path, limit: u64) -> io::Result<String> {
     }
 }
 
-/// Returns the text of a regular file of a workspace, without a byte-order mark. `resolved`: where it is, links
+/// Returns the text of a regular file of a workspace, without a byte-order mark. `resolved` is its path with links
 /// followed.
 pub(crate) async fn read_text_through(
     workspace: &dyn Workspace,
@@ -72,7 +72,7 @@ pub(crate) fn read_text_itself(path: &Path, limit: u64) -> Result<Option<String>
     read(path, limit, false)
 }
 
-/// A text that is to be changed.
+/// Text of a file before a change.
 #[derive(Debug)]
 pub(crate) struct OldText {
     /// The text, without a byte-order mark.
@@ -125,13 +125,13 @@ fn read_all(path: &Path, limit: u64, follow: bool) -> Result<Option<Vec<u8>>, Re
         }
         Err(error) => return Err(error.into()),
     };
-    let seen = file.metadata()?;
-    if !seen.is_file() {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
         return Err(io::Error::other("it is not a regular file").into());
     }
     // With room for the whole file, one call reads it and a second one finds its end.
-    let room = seen.len().min(limit).saturating_add(1);
-    let mut bytes = Vec::with_capacity(usize::try_from(room).unwrap_or_default());
+    let capacity = metadata.len().min(limit).saturating_add(1);
+    let mut bytes = Vec::with_capacity(usize::try_from(capacity).unwrap_or_default());
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
         return Err(ReadError::TooBig);

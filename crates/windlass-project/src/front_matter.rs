@@ -21,14 +21,14 @@ pub(crate) fn split(text: &str) -> (FrontMatter, &str) {
     let Some(rest) = start.strip_prefix("---").and_then(after_line_end) else {
         return (FrontMatter::default(), text);
     };
-    let mut at = 0_usize;
+    let mut offset = 0_usize;
     for line in rest.split_inclusive('\n') {
-        let end = at.saturating_add(line.len());
+        let end = offset.saturating_add(line.len());
         if line.trim_end() == "---" {
-            let head = rest.get(..at).unwrap_or_default();
+            let head = rest.get(..offset).unwrap_or_default();
             return (FrontMatter::parse(head), rest.get(end..).unwrap_or_default());
         }
-        at = end;
+        offset = end;
     }
     // A ruler above prose is no head; a key shows that one was meant.
     let first = rest.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -38,7 +38,7 @@ pub(crate) fn split(text: &str) -> (FrontMatter, &str) {
     }
 }
 
-/// Returns the text behind a line that has only blanks left.
+/// Returns the text after the current line, if the rest of that line is blank.
 fn after_line_end(rest: &str) -> Option<&str> {
     let (line, rest) = rest.split_once('\n')?;
     line.trim().is_empty().then_some(rest)
@@ -58,18 +58,18 @@ impl FrontMatter {
         if head.len() > MAX_BYTES {
             return Self::unusable(format!("the front matter is larger than {MAX_BYTES} bytes"));
         }
-        let mut read = Self::default();
+        let mut parsed = Self::default();
         match node::fields(head) {
-            Ok(fields) => read.add_all(fields),
+            Ok(fields) => parsed.add_all(fields),
             Err(problem) => {
                 let repaired = lenient::fields(head);
-                read.add_all(repaired.fields);
-                read.notices = repaired.notices;
+                parsed.add_all(repaired.fields);
+                parsed.notices = repaired.notices;
                 let is_refused = repaired.broken || matches!(problem, YamlError::Refused(_));
-                read.problem = read.problem.or(is_refused.then(|| unreadable(&problem)));
+                parsed.problem = parsed.problem.or(is_refused.then(|| unreadable(&problem)));
             }
         }
-        read
+        parsed
     }
 
     fn unusable(problem: impl Into<String>) -> Self {
@@ -111,8 +111,7 @@ impl FrontMatter {
         self.fields.values().map(|(key, _)| key.as_str())
     }
 
-    /// Returns the text of a value; `None` for a key that is absent or empty. A list is the text that it is written
-    /// with.
+    /// Returns the text of a value; `None` for a key that is absent or empty. For a list, the text is its YAML source.
     pub(crate) fn text(&self, key: &str) -> Option<String> {
         let text = self.node(key).filter(|node| !node.is_null())?.text();
         Some(text.trim().to_owned()).filter(|text| !text.is_empty())

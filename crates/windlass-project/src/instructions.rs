@@ -26,9 +26,9 @@ use windlass_context::{FileInstructions, InstructionSource, is_secret};
 use windlass_tool::Workspace;
 
 /// Maximum number of files of a session, imports included.
-const MOST_FILES: usize = 512;
+const MAX_FILES: usize = 512;
 /// Maximum depth of nested imports.
-const DEEPEST: u8 = 5;
+const MAX_IMPORT_DEPTH: u8 = 5;
 
 /// The instructions of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,26 +80,26 @@ pub struct InstructionFiles {
     /// Directories of the workspace outside of the project whose files are read as well.
     added: Vec<PathBuf>,
     /// The directories of a project that is not on this machine.
-    elsewhere: Option<Vec<PathBuf>>,
+    remote_directories: Option<Vec<PathBuf>>,
     layout: Option<Layout>,
     /// Files already read: the resolved paths, and the digests of the contents.
     seen: (BTreeSet<PathBuf>, BTreeSet<[u8; 32]>),
-    /// Rules that wait for a file that they are for.
+    /// Rules that apply once a matching file is used.
     waiting: Vec<Rule>,
     /// Folders below the start that were read.
     visited: BTreeSet<PathBuf>,
-    /// Number of characters left in the budget.
-    room: usize,
+    /// Number of characters left for instructions.
+    remaining_chars: usize,
     notes: Notes,
 }
 
 /// A rule for some files only.
 struct Rule {
     instruction: Instruction,
-    /// The folder that its patterns begin in.
+    /// The folder that its patterns are relative to.
     base: PathBuf,
     patterns: GlobSet,
-    /// The same as they are written.
+    /// The patterns as written.
     written: Vec<String>,
 }
 
@@ -134,12 +134,12 @@ impl InstructionFiles {
             files: Files { workspace, may_read: Arc::new(|_, _| true) },
             excludes: InstructionExcludes::default(),
             added: Vec::new(),
-            elsewhere: None,
+            remote_directories: None,
             layout: None,
             seen: Default::default(),
             waiting: Vec::new(),
             visited: BTreeSet::new(),
-            room: Self::MOST_CHARACTERS,
+            remaining_chars: Self::MOST_CHARACTERS,
             notes: Notes::default(),
         }
     }
@@ -172,7 +172,7 @@ impl InstructionFiles {
     /// From the uppermost to the start directory; no others above are read.
     #[must_use]
     pub fn elsewhere(mut self, directories: Vec<PathBuf>) -> Self {
-        self.elsewhere = Some(directories);
+        self.remote_directories = Some(directories);
         self
     }
 
@@ -180,14 +180,14 @@ impl InstructionFiles {
     /// the user's, then the project's from its root on, then local ones, then managed ones.
     #[must_use]
     pub fn most_characters(mut self, most: usize) -> Self {
-        self.room = most;
+        self.remaining_chars = most;
         self
     }
 
     /// Reads the instructions that a session begins with, in the order in which the model reads them: managed, user,
     /// project and local ones, those of the start last.
     pub async fn load(&mut self) -> Vec<Instruction> {
-        let layout = match self.elsewhere.take() {
+        let layout = match self.remote_directories.take() {
             Some(directories) => Layout::given(directories),
             None => Layout::of(&self.places, &self.files).await,
         };
@@ -214,7 +214,7 @@ impl InstructionFiles {
         self.waiting = waiting;
         let named: Vec<Rule> = named;
         let rules = named.into_iter().map(|rule| rule.instruction).collect();
-        found.extend(fit::fit(rules, &mut self.room, &mut self.notes));
+        found.extend(fit::fit(rules, &mut self.remaining_chars, &mut self.notes));
         found
     }
 
@@ -229,9 +229,8 @@ impl InstructionFiles {
         let mut jobs: Vec<Job> = candidates.into_iter().rev().map(job).collect();
         let mut found = Vec::new();
         while let Some(job) = jobs.pop() {
-            if self.seen.0.len() >= MOST_FILES {
-                self.notes
-                    .add(&job.candidate.path, format!("there are more than {MOST_FILES} files with instructions"));
+            if self.seen.0.len() >= MAX_FILES {
+                self.notes.add(&job.candidate.path, format!("there are more than {MAX_FILES} files with instructions"));
                 break;
             }
             let Some(text) = self.text_of(&job).await else { continue };
@@ -240,7 +239,7 @@ impl InstructionFiles {
                 found.push(instruction);
             }
         }
-        fit::fit(found, &mut self.room, &mut self.notes)
+        fit::fit(found, &mut self.remaining_chars, &mut self.notes)
     }
 
     /// Returns the text of a file that was not read before.
@@ -287,8 +286,8 @@ impl InstructionFiles {
                 self.notes.add(path, format!("@{name} is left out: it may hold secrets"));
             } else if within.as_ref().is_some_and(|within| !target.starts_with(within)) {
                 self.notes.add(path, format!("@{name} is left out: it leads out of the project"));
-            } else if job.depth >= DEEPEST {
-                self.notes.add(path, format!("@{name} is left out: {DEEPEST} imports lead to it already"));
+            } else if job.depth >= MAX_IMPORT_DEPTH {
+                self.notes.add(path, format!("@{name} is left out: {MAX_IMPORT_DEPTH} imports lead to it already"));
             } else {
                 let candidate = Candidate {
                     path: target,
@@ -314,13 +313,13 @@ impl InstructionFiles {
         head.notices().iter().for_each(|notice| self.notes.add(&instruction.path, notice.clone()));
         let patterns = head.problem().map_or_else(|| head.list("paths"), |problem| Err(problem.to_owned()));
         let set = patterns.and_then(|patterns| {
-            let set = set_of(&patterns).map_err(|error| format!("its `paths` cannot be used: {error}"))?;
+            let set = build_glob_set(&patterns).map_err(|error| format!("its `paths` cannot be used: {error}"))?;
             Ok((set, patterns))
         });
         match set {
             Ok((_, patterns)) if patterns.is_empty() => return Some(instruction),
             Ok((set, patterns)) => self.waiting.push(Rule { instruction, base, patterns: set, written: patterns }),
-            // Better applied to every file than to none.
+            // An unusable pattern must not hide the rule, so it applies to every file.
             Err(problem) => {
                 self.notes.add(&instruction.path, format!("{problem}; the rule applies to every file"));
                 return Some(instruction);
@@ -336,7 +335,7 @@ impl Rule {
     }
 }
 
-fn set_of(patterns: &[String]) -> Result<GlobSet, globset::Error> {
+fn build_glob_set(patterns: &[String]) -> Result<GlobSet, globset::Error> {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
         set.add(Glob::new(pattern.trim_start_matches("./"))?);

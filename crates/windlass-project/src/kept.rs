@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use windlass_tool::private_file::AtomicFile;
 
 /// Maximum number of bytes of a text.
-const MOST: u64 = 8 * 1024 * 1024;
+const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Texts that are kept from one session to the next, in a directory of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl KeptTexts {
     /// directory is the user's.
     #[must_use]
     pub fn load(&self, key: &str) -> Option<String> {
-        read_text(&self.file(key), MOST).ok().flatten()
+        read_text(&self.file(key), MAX_BYTES).ok().flatten()
     }
 
     /// Stores a text under a key, in a file that only the user can read, and replaces the former text.

@@ -43,7 +43,7 @@ impl LiveSettings {
     /// # Errors
     /// Those of [`load`](crate::load()) and [`resolve`](crate::resolve()).
     pub fn load(places: &Places, request: &SettingsRequest) -> Result<(Self, Loaded), SettingsError> {
-        // Looked at first: a change while they are read is seen the next time.
+        // The stamp is taken first, so that a change during the read is noticed the next time.
         let stamp = stamp(places, request);
         let loaded = crate::load::load(places, request)?;
         let resolved = loaded.resolve()?;
@@ -109,9 +109,10 @@ fn changed(before: &[SettingsFile], now: &[SettingsFile]) -> Vec<(Layer, Origin)
             .iter()
             .any(|other| (other.layer, &other.origin, &other.settings) == (file.layer, &file.origin, &file.settings))
     };
-    let gone = before.iter().filter(|file| !in_both(file, now));
-    let new = now.iter().filter(|file| !in_both(file, before));
-    let mut changed: Vec<(Layer, Origin)> = gone.chain(new).map(|file| (file.layer, file.origin.clone())).collect();
+    let removed = before.iter().filter(|file| !in_both(file, now));
+    let added = now.iter().filter(|file| !in_both(file, before));
+    let mut changed: Vec<(Layer, Origin)> =
+        removed.chain(added).map(|file| (file.layer, file.origin.clone())).collect();
     changed.sort_by(|a, b| b.cmp(a));
     changed.dedup();
     changed
@@ -128,8 +129,10 @@ fn stamp(places: &Places, request: &SettingsRequest) -> Stamp {
     }
     places.user_files().for_each(|(_, path)| stamp.add(&path));
     places.records.iter().chain(&places.claude_json).for_each(|path| stamp.add(path));
-    for given in request.flags.iter().chain(&request.managed).filter(|given| !given.trim_start().starts_with('{')) {
-        stamp.add(&places.start().join(given));
+    for text_or_path in
+        request.flags.iter().chain(&request.managed).filter(|text_or_path| !text_or_path.trim_start().starts_with('{'))
+    {
+        stamp.add(&places.start().join(text_or_path));
     }
     stamp
 }

@@ -15,8 +15,9 @@ use crate::trust::Standing;
 use std::path::Path;
 use windlass_types::path::normalized;
 
-/// Reason why some managed settings of a host are ignored.
-const BESIDE_ADMINISTRATOR: &str = "this machine has managed settings of its own, so only what these restrict counts";
+/// Note on managed settings from a host: the administrator's files exist, so only the host's restrictions apply.
+const ONLY_RESTRICTIONS_APPLY: &str =
+    "this machine has managed settings of its own, so only what these restrict counts";
 
 /// The settings files of a session.
 #[derive(Debug, Clone, Default)]
@@ -24,8 +25,8 @@ const BESIDE_ADMINISTRATOR: &str = "this machine has managed settings of its own
 pub struct Loaded {
     /// The files that are there, those of the strongest layer first.
     pub files: Vec<SettingsFile>,
-    /// `true` if the start directory is trusted, at least as it was once. When the project has no files, the records
-    /// are not read, and this is `true` only if this run trusts the project.
+    /// `true` if trust records cover the start directory, even if its files have changed since. Without settings files
+    /// in the project, the records are not read, and this repeats [`SettingsRequest::trust`].
     pub trusted: bool,
     /// Records of trust that could not be read.
     pub notes: Vec<Note>,
@@ -45,16 +46,16 @@ impl Loaded {
 
 /// Reads the settings files of a session. No program is run and no file written.
 ///
-/// Widening settings of a project's files apply only if the user has trusted them. A record of trust without a list of
-/// its items applies once that is pinned: call [`SettingsUpdates::pin_trust`](crate::SettingsUpdates::pin_trust)
-/// before.
+/// Widening settings of a project's files apply only if the user has trusted them. A trust record that lists no items
+/// has no effect until [`SettingsUpdates::pin_trust`](crate::SettingsUpdates::pin_trust) has added the list, so call
+/// that first.
 ///
 /// # Errors
 /// A file that is there cannot be read, is too big, or is not a settings file.
 pub fn load(places: &Places, request: &SettingsRequest) -> Result<Loaded, SettingsError> {
-    let mut reading = SettingsLoading { places, request, loaded: Loaded::default(), last: None, kept: Vec::new() };
-    reading.all()?;
-    Ok(reading.loaded)
+    let mut loading = SettingsLoading { places, request, loaded: Loaded::default(), last: None, errors: Vec::new() };
+    loading.load_all()?;
+    Ok(loading.loaded)
 }
 
 /// Loads the settings of an open session. An unusable file is replaced by its former version in `last`, or left out;
@@ -64,34 +65,34 @@ pub(crate) fn load_or_keep(
     request: &SettingsRequest,
     last: &[SettingsFile],
 ) -> (Loaded, Vec<SettingsError>) {
-    let mut reading =
-        SettingsLoading { places, request, loaded: Loaded::default(), last: Some(last), kept: Vec::new() };
-    if let Err(problem) = reading.all() {
-        reading.kept.push(problem);
-        reading.loaded.files = last.to_vec();
+    let mut loading =
+        SettingsLoading { places, request, loaded: Loaded::default(), last: Some(last), errors: Vec::new() };
+    if let Err(problem) = loading.load_all() {
+        loading.errors.push(problem);
+        loading.loaded.files = last.to_vec();
     }
-    (reading.loaded, reading.kept)
+    (loading.loaded, loading.errors)
 }
 
-/// Settings files on their way.
+/// State of one load of the settings files.
 struct SettingsLoading<'a> {
     places: &'a Places,
     request: &'a SettingsRequest,
     loaded: Loaded,
-    /// The files as they could last be used, in an open session.
+    /// Last usable version of each file, in an open session. `None` when a session starts: then every error is fatal.
     last: Option<&'a [SettingsFile]>,
-    kept: Vec<SettingsError>,
+    errors: Vec<SettingsError>,
 }
 
 impl SettingsLoading<'_> {
-    fn all(&mut self) -> Result<(), SettingsError> {
+    fn load_all(&mut self) -> Result<(), SettingsError> {
         let (places, request) = (self.places, self.request);
         let managed = places.managed_files().map_err(|problem| {
             let path = places.managed.first().cloned().unwrap_or_default().with_extension("d");
             SettingsError::Unreadable { path, problem }
         })?;
         for path in managed {
-            // In managed rules a leading `/` is the root of the current project.
+            // In managed rules a leading `/` means the current project, so they are anchored at its start directory.
             self.add(Layer::Managed, &path, places.start())?;
         }
         let is_managed = !self.loaded.files.is_empty();
@@ -101,11 +102,11 @@ impl SettingsLoading<'_> {
             let found = found.map(|mut file| {
                 if layer == Layer::Managed && is_managed {
                     file.settings = file.settings.restrictions();
-                    self.loaded.notes.push(Note::new(&file.origin, BESIDE_ADMINISTRATOR));
+                    self.loaded.notes.push(Note::new(&file.origin, ONLY_RESTRICTIONS_APPLY));
                 }
                 Some(file)
             });
-            self.take(layer, &origin, found)?;
+            self.add_or_keep_last(layer, &origin, found)?;
         }
         self.project()?;
         if request.sources.contains(Layer::User) {
@@ -125,7 +126,7 @@ impl SettingsLoading<'_> {
     /// Loads the files of the project, each with its standing.
     fn project(&mut self) -> Result<(), SettingsError> {
         let (places, request) = (self.places, self.request);
-        let before = self.loaded.files.len();
+        let first_project_file = self.loaded.files.len();
         for (layer, name) in [(Layer::Local, "settings.local.json"), (Layer::Project, "settings.json")] {
             if request.sources.contains(layer) {
                 for (directory, file) in places.project_files(name) {
@@ -134,17 +135,17 @@ impl SettingsLoading<'_> {
             }
         }
         self.loaded.trusted = request.trust;
-        if self.loaded.files.len() > before {
-            self.loaded.judge(before, places, request);
+        if self.loaded.files.len() > first_project_file {
+            self.loaded.set_standings(first_project_file, places, request);
         }
         Ok(())
     }
 
     fn add(&mut self, layer: Layer, path: &Path, anchor: &Path) -> Result<(), SettingsError> {
-        self.take(layer, &Origin::file(path), read(layer, path, anchor))
+        self.add_or_keep_last(layer, &Origin::file(path), read(layer, path, anchor))
     }
 
-    fn take(
+    fn add_or_keep_last(
         &mut self,
         layer: Layer,
         origin: &Origin,
@@ -162,7 +163,7 @@ impl SettingsLoading<'_> {
         match usable {
             Ok(file) => self.loaded.files.extend(file),
             Err(problem) => {
-                self.kept.push(problem);
+                self.errors.push(problem);
                 let known = last.iter().find(|file| file.layer == layer && file.origin == *origin);
                 self.loaded.files.extend(known.cloned());
             }
@@ -181,8 +182,8 @@ fn read(layer: Layer, path: &Path, anchor: &Path) -> Result<Option<SettingsFile>
 }
 
 impl Loaded {
-    /// Sets the standing of the project's files: those after the first `before`.
-    fn judge(&mut self, before: usize, places: &Places, request: &SettingsRequest) {
+    /// Sets the standing of the project's files, which begin at index `first_project_file`.
+    fn set_standings(&mut self, first_project_file: usize, places: &Places, request: &SettingsRequest) {
         let trust = read_trust(places, &mut self.notes).for_this_run(request.trust);
         for directory in trust.unpinned(&places.project).filter(|_| !request.trust) {
             let text = "trust in this project does not say what it covers, so it covers nothing: `windlass trust` shows \
@@ -191,11 +192,11 @@ impl Loaded {
         }
         let sources = request.sources;
         self.trusted = trust.standing(&places.project, places.start(), sources.names(Layer::Project)).is_trusted();
-        for file in self.files.iter_mut().skip(before) {
+        for file in self.files.iter_mut().skip(first_project_file) {
             file.standing = trust.standing(&places.project, &file.anchor, sources.names(file.layer));
             if let Some(root) = places.project.first() {
                 file.root.clone_from(root);
-                // For a file without full standing, its author makes no difference.
+                // A file without full standing gets no more rights, whoever wrote it, so `shipped` stays unset.
                 if let (Layer::Local, true, Origin::File(path)) = (file.layer, file.standing.is_trusted(), &file.origin)
                 {
                     file.shipped = is_shipped(root, path);
@@ -206,8 +207,8 @@ impl Loaded {
 
     /// Replaces `~/x` among the directories by `x` in the user's home.
     fn expand_home(&mut self, home: &Path) {
-        let written = self.files.iter_mut().flat_map(|file| &mut file.settings.permissions.additional_directories);
-        for directory in written {
+        let directories = self.files.iter_mut().flat_map(|file| &mut file.settings.permissions.additional_directories);
+        for directory in directories {
             if let Ok(below) = directory.strip_prefix("~") {
                 *directory = home.join(below);
             }

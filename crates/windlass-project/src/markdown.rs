@@ -9,10 +9,12 @@ use windlass_types::text::clean_line;
 
 /// Maximum number of bytes of a file.
 pub(crate) const MOST_BYTES: u64 = 256 * 1024;
-/// Maximum number of names in one folder and in all folders of one walk, and maximum depth of folders.
-const MOST_NAMES: usize = 4_096;
-const MOST_IN_ALL: usize = 4 * MOST_NAMES;
-const DEEPEST: usize = 8;
+/// Maximum number of names read in one folder.
+const MAX_FOLDER_NAMES: usize = 4_096;
+/// Maximum number of names read in all folders of one walk.
+const MAX_WALK_NAMES: usize = 4 * MAX_FOLDER_NAMES;
+/// Maximum depth of folders.
+const MAX_DEPTH: usize = 8;
 
 impl Notes {
     /// Returns the text of a file, if it can be used and is not blank.
@@ -42,9 +44,10 @@ pub(crate) fn of_user(places: &Places, name: &str) -> Vec<Folder> {
 
 /// Returns the project's folders of this name, the strongest first: the nearer to the start the stronger.
 pub(crate) fn of_project(places: &Places, name: &str) -> Vec<Folder> {
-    let of = |directory: &PathBuf| FOLDERS.map(|folder| (directory.join(folder), directory.clone()));
-    let own = places.project.iter().rev().flat_map(of).filter(|(folder, _)| !places.user.contains(folder));
-    own.map(|(folder, directory)| Folder { path: folder.join(name), within: Some(directory) }).collect()
+    let in_directory = |directory: &PathBuf| FOLDERS.map(|folder| (directory.join(folder), directory.clone()));
+    let folders =
+        places.project.iter().rev().flat_map(in_directory).filter(|(folder, _)| !places.user.contains(folder));
+    folders.map(|(folder, directory)| Folder { path: folder.join(name), within: Some(directory) }).collect()
 }
 
 /// A Markdown file that was found.
@@ -55,24 +58,24 @@ pub(crate) struct MarkdownFile {
     pub(crate) name: String,
 }
 
-/// Walks folders. Links are not followed, and names that begin with a dot left alone.
+/// A walk through folders. Links are not followed, and names that begin with a dot are skipped.
 #[derive(Debug)]
 pub(crate) struct Walk {
     /// `true` if names must be valid command names.
     pub(crate) strict_names: bool,
-    /// Number of names left in the search budget.
-    left: usize,
+    /// Number of names that may still be read.
+    remaining_names: usize,
 }
 
 impl Walk {
     pub(crate) fn new(strict_names: bool) -> Self {
-        Self { strict_names, left: MOST_IN_ALL }
+        Self { strict_names, remaining_names: MAX_WALK_NAMES }
     }
 
     /// Returns the Markdown files of a folder, sorted by their names.
     pub(crate) fn files(&mut self, folder: &Folder, notes: &mut Notes) -> Vec<MarkdownFile> {
         let mut files = Vec::new();
-        // Most folders are not there, and to resolve one costs a call for each part of its path.
+        // Most folders do not exist. This check avoids resolving their paths, which costs a system call for each part.
         if folder.path.symlink_metadata().is_err() {
             return files;
         }
@@ -80,7 +83,7 @@ impl Walk {
         if folder.within.as_ref().is_some_and(|within| !resolved.starts_with(within)) {
             notes.add(&folder.path, "the folder leads out of the project and is left out");
         } else {
-            self.walk(&resolved, "", DEEPEST, notes, &mut files);
+            self.walk(&resolved, "", MAX_DEPTH, notes, &mut files);
         }
         files
     }
@@ -90,8 +93,8 @@ impl Walk {
             Ok(entries) => entries,
             Err(error) => return notes.add(folder, format!("the folder cannot be read: {error}")),
         };
-        let mut entries: Vec<_> = entries.take(MOST_NAMES.min(self.left)).flatten().collect();
-        self.left = self.left.saturating_sub(entries.len());
+        let mut entries: Vec<_> = entries.take(MAX_FOLDER_NAMES.min(self.remaining_names)).flatten().collect();
+        self.remaining_names = self.remaining_names.saturating_sub(entries.len());
         entries.sort_by_key(DirEntry::file_name);
         for entry in entries {
             let (path, name) = (entry.path(), entry.file_name());
@@ -122,6 +125,6 @@ pub(crate) fn is_name(name: &str) -> bool {
 }
 
 /// Returns a text for a list: one line of limited length, without hidden characters and terminal sequences.
-pub(crate) fn one_line(text: &str, most: usize) -> String {
-    clean_line(&text.chars().take(most).collect::<String>())
+pub(crate) fn one_line(text: &str, max_chars: usize) -> String {
+    clean_line(&text.chars().take(max_chars).collect::<String>())
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Maximum number of notes of one reading: of a folder with thousands of unusable files only some are reported.
-const MOST_NOTES: usize = 32;
+const MAX_NOTES: usize = 32;
 
 /// Origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,13 +56,13 @@ impl fmt::Display for Note {
     }
 }
 
-/// Omitted parts, with the reasons.
+/// Notes of one reading, up to `MAX_NOTES`.
 #[derive(Debug, Default)]
 pub(crate) struct Notes(pub(crate) Vec<Note>);
 
 impl Notes {
     pub(crate) fn add(&mut self, path: &Path, text: impl Into<String>) {
-        if self.0.len() < MOST_NOTES {
+        if self.0.len() < MAX_NOTES {
             self.0.push(Note::new(&Origin::file(path), text));
         }
     }

@@ -10,7 +10,7 @@ pub(crate) const FOLDERS: [&str; 2] = [".windlass", ".claude"];
 pub(crate) const DEEPEST: usize = 64;
 
 /// Maximum number of files of the administrator in one directory.
-const MOST_DROPPED_IN: usize = 512;
+const MAX_DROP_IN_FILES: usize = 512;
 
 /// The name of our record of trust in the user's home.
 const RECORD: &str = "windlass-trust.json";
@@ -35,8 +35,8 @@ pub struct Places {
 }
 
 impl Places {
-    /// Creates a session that starts in `cwd`, an absolute path with links followed. It belongs to the repository
-    /// around it, if that has the same owner; no user and no administrator are there.
+    /// Creates the places of a session that starts in `cwd`, an absolute path with links followed. The project is the
+    /// repository around it, if that has the same owner. User and administrator have no places.
     #[must_use]
     pub fn new(cwd: impl Into<PathBuf>) -> Self {
         Self { project: chain(cwd.into()), ..Self::default() }
@@ -49,14 +49,14 @@ impl Places {
     /// unless a variable names that place.
     #[must_use]
     pub fn of_system(cwd: impl Into<PathBuf>, home: Option<&Path>, lookup: impl Fn(&str) -> Option<String>) -> Self {
-        let set = |name: &str| lookup(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let user_home = set("HOME").or_else(|| set("USERPROFILE"));
-        let config = set("CLAUDE_CONFIG_DIR");
-        let moved = config.is_some() || set("WINDLASS_HOME").is_some();
-        let own = user_home.as_ref().filter(|_| !moved).map(|home| home.join(".windlass"));
+        let directory_variable = |name: &str| lookup(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let user_home = directory_variable("HOME").or_else(|| directory_variable("USERPROFILE"));
+        let config = directory_variable("CLAUDE_CONFIG_DIR");
+        let moved = config.is_some() || directory_variable("WINDLASS_HOME").is_some();
+        let default_home = user_home.as_ref().filter(|_| !moved).map(|home| home.join(".windlass"));
         let claude = config.clone().or_else(|| user_home.as_ref().map(|home| home.join(".claude")));
         let mut user: Vec<PathBuf> = Vec::new();
-        for directory in [home.map(Path::to_path_buf), own, claude].into_iter().flatten() {
+        for directory in [home.map(Path::to_path_buf), default_home, claude].into_iter().flatten() {
             if !user.contains(&directory) {
                 user.push(directory);
             }
@@ -77,8 +77,8 @@ impl Places {
         self.project.last().map_or(Path::new("/"), PathBuf::as_path)
     }
 
-    /// Returns the places outside the project from which settings and trust are read: a change there should always need
-    /// a question. The folders of a project have names that are protected anyway.
+    /// Returns the places outside the project from which settings and trust are read. A change there should always need
+    /// a permission request. The folders of a project have names that are protected anyway.
     #[must_use]
     pub fn protected(&self) -> Vec<PathBuf> {
         let dropped_in: Vec<PathBuf> = self.managed.iter().map(|file| file.with_extension("d")).collect();
@@ -109,12 +109,12 @@ impl Places {
     /// Returns the settings files of this name in the project, the strongest first, each with its directory. Files that
     /// are the user's own (the session starts in the home) are left out.
     pub(crate) fn project_files(&self, name: &str) -> Vec<(&Path, PathBuf)> {
-        let own: Vec<PathBuf> = self.user_files().map(|(_, file)| file).collect();
+        let user_files: Vec<PathBuf> = self.user_files().map(|(_, file)| file).collect();
         let mut files = Vec::new();
         for directory in self.project.iter().rev() {
             for folder in FOLDERS {
                 let file = directory.join(folder).join(name);
-                if !own.contains(&file) {
+                if !user_files.contains(&file) {
                     files.push((directory.as_path(), file));
                 }
             }
@@ -166,8 +166,8 @@ fn dropped_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
         if !is_hidden && path.extension().is_some_and(|extension| extension == "json") {
             files.push(path);
         }
-        if files.len() > MOST_DROPPED_IN {
-            return Err(io::Error::other(format!("it has more than {MOST_DROPPED_IN} files")));
+        if files.len() > MAX_DROP_IN_FILES {
+            return Err(io::Error::other(format!("it has more than {MAX_DROP_IN_FILES} files")));
         }
     }
     files.sort();

@@ -1,7 +1,7 @@
-//! Plugins: directories that bring commands, agents and MCP servers together.
+//! Plugins: directories with commands, agents, MCP servers, language servers and hooks.
 //!
-//! To name a directory is to trust it. No program of a plugin runs while it is loaded, and every file is bounded. A
-//! part that cannot be used is a [`PluginError`]; the other parts and the session are not affected.
+//! Naming a directory means trusting it. Loading runs no program, and the size of every file is limited. An unusable
+//! part is a [`PluginError`]; the other parts and the session are not affected.
 
 mod components;
 mod error;
@@ -27,7 +27,7 @@ use windlass_types::JsonText;
 use windlass_types::path::normalized;
 
 /// Maximum number of plugins.
-const MOST_PLUGINS: usize = 64;
+const MAX_PLUGINS: usize = 64;
 
 /// A directory that is to be loaded as a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,12 +40,12 @@ pub struct PluginDir {
 }
 
 impl PluginDir {
-    /// Creates a directory with all that it brings.
+    /// Names a plugin directory whose components are all used.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), mcp: true }
     }
 
-    /// Leaves its MCP servers out: the host connects them by other means.
+    /// Excludes the plugin's MCP servers, for hosts that connect them by other means.
     #[must_use]
     pub fn without_mcp(mut self) -> Self {
         self.mcp = false;
@@ -59,7 +59,7 @@ impl PluginDir {
 pub struct Plugin {
     /// Name of the plugin: from its manifest, or that of its directory without one.
     pub name: String,
-    /// The version of its manifest, if that has one. Its author's text.
+    /// Version from the manifest, if it has one. Text of the plugin's author.
     pub version: Option<String>,
     /// Purpose in one line, if the manifest has a description. Text of the plugin's author.
     pub description: Option<String>,
@@ -101,16 +101,17 @@ impl Plugins {
         self.plugins.iter().flat_map(|plugin| &plugin.commands)
     }
 
-    /// Returns the agents of all plugins. They are weaker than any other: `agents.or(plugins.agents())`.
+    /// Returns the agents of all plugins. Any other agent of the same name takes precedence:
+    /// `agents.or(plugins.agents())`.
     #[must_use]
     pub fn agents(&self) -> Agents {
         self.plugins.iter().fold(Agents::default(), |all, plugin| all.or(plugin.agents.clone()))
     }
 
-    /// Checks that no hook of a plugin is missing that could deny or block.
+    /// Checks that every plugin hook that could deny or block is usable.
     ///
     /// # Errors
-    /// A hook of a gate cannot be used, or a file of hooks cannot be read.
+    /// A hook of a gate is unusable, or a file of hooks cannot be read.
     pub fn check_hooks(&self) -> Result<(), SettingsError> {
         let broken = |plugin: &Plugin| Some((plugin.root.clone(), plugin.hooks.broken.first()?.clone()));
         match self.plugins.iter().find_map(broken) {
@@ -152,17 +153,17 @@ impl Plugins {
 #[must_use]
 pub fn load_plugins(cwd: &Path, directories: &[PluginDir]) -> Plugins {
     let mut all = Plugins::default();
-    for (at, directory) in directories.iter().enumerate() {
+    for (index, directory) in directories.iter().enumerate() {
         let path = normalized(&cwd.join(&directory.path));
-        let left_out = |kind, message: String| PluginError {
-            plugin: format!("inline[{at}]"),
+        let not_loaded_error = |kind, message: String| PluginError {
+            plugin: format!("inline[{index}]"),
             kind,
             message,
             path: Some(path.clone()),
         };
-        if all.plugins.len() >= MOST_PLUGINS {
-            let message = format!("there are more than {MOST_PLUGINS} plugins; the rest is left out");
-            all.errors.push(left_out(PluginErrorKind::NotLoaded, message));
+        if all.plugins.len() >= MAX_PLUGINS {
+            let message = format!("there are more than {MAX_PLUGINS} plugins; the rest is left out");
+            all.errors.push(not_loaded_error(PluginErrorKind::NotLoaded, message));
             break;
         }
         match load(&path, directory.mcp, &all.plugins) {
@@ -171,7 +172,7 @@ pub fn load_plugins(cwd: &Path, directories: &[PluginDir]) -> Plugins {
                 all.errors.extend(errors);
             }
             Ok(None) => {}
-            Err((kind, message)) => all.errors.push(left_out(kind, message)),
+            Err((kind, message)) => all.errors.push(not_loaded_error(kind, message)),
         }
     }
     all
@@ -182,23 +183,23 @@ pub fn load_plugins(cwd: &Path, directories: &[PluginDir]) -> Plugins {
 fn load(
     path: &Path,
     mcp: bool,
-    before: &[Plugin],
+    loaded: &[Plugin],
 ) -> Result<Option<(Plugin, Vec<PluginError>)>, (PluginErrorKind, String)> {
     let missing = |error: &dyn fmt::Display| (PluginErrorKind::NotFound, error.to_string());
     let root = path.canonicalize().map_err(|error| missing(&error))?;
     if !root.is_dir() {
         return Err(missing(&"it is not a directory"));
     }
-    if before.iter().any(|plugin| plugin.root == root) {
+    if loaded.iter().any(|plugin| plugin.root == root) {
         return Ok(None);
     }
     let manifest = Manifest::read(&root).map_err(|problem| (PluginErrorKind::Manifest, problem))?;
-    if let Some(other) = before.iter().find(|plugin| plugin.name == manifest.name) {
+    if let Some(other) = loaded.iter().find(|plugin| plugin.name == manifest.name) {
         let message = format!("{} is called {:?}, too, and was named first", other.path.display(), other.name);
         return Err((PluginErrorKind::NotLoaded, message));
     }
     let mut components = Components::new(&root, &manifest);
-    // This comes first: the number of errors is limited, and this one must be among them.
+    // Unsupported components are reported first, because the number of errors is limited.
     components.unsupported();
     let (commands, agents) = (components.commands(), components.agents());
     let servers = if mcp { components.servers() } else { Vec::new() };

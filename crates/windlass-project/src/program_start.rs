@@ -1,9 +1,9 @@
 //! The directory and the variables with which programs of a configuration start.
 //!
-//! In a trusted project they start in its directory. In one that nobody has trusted, the directory belongs to others: a
-//! program that looks around there (`node_modules/.bin`, `.npmrc`, a module beside it) would run code of theirs. There
-//! the user's programs start in a neutral directory, with a search path outside of the project, and those that take
-//! their code from the directory do not start.
+//! In a trusted project, programs start in its directory. The files of an untrusted project belong to others: a program
+//! that searches the directory (`node_modules/.bin`, `.npmrc`, a module beside it) would run their code. So the user's
+//! programs start in a neutral directory, with a search path outside of the project. Programs that take their code from
+//! the directory do not start.
 
 mod line;
 mod neutral;
@@ -20,7 +20,7 @@ use windlass_tool::search_path::environment_outside;
 use windlass_types::text::visible_line;
 
 /// Maximum number of characters of a program in a message.
-const MOST_SHOWN: usize = 100;
+const MAX_SHOWN_CHARS: usize = 100;
 /// Variables with the root of the project.
 const PROJECT_VARIABLES: [&str; 2] = ["CLAUDE_PROJECT_DIR", "WINDLASS_PROJECT_DIR"];
 
@@ -86,7 +86,7 @@ pub enum StartCause {
     Module,
     /// The line changes into the project.
     Directory,
-    /// The line decides only while it runs which program that is.
+    /// The line chooses its program at run time.
     Unreadable,
     /// A language server, which builds the project to read it.
     LanguageServer,
@@ -96,7 +96,7 @@ pub enum StartCause {
 
 impl fmt::Display for StartRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let program = visible_line(&self.program.chars().take(MOST_SHOWN).collect::<String>());
+        let program = visible_line(&self.program.chars().take(MAX_SHOWN_CHARS).collect::<String>());
         let cause = match &self.cause {
             StartCause::Relative => "names a file of the directory in which it starts",
             StartCause::Inside => "runs a file of the project",
@@ -121,7 +121,7 @@ impl std::error::Error for StartRefusal {}
 pub struct ProgramPlace {
     /// The directory.
     pub directory: PathBuf,
-    /// `true` if that is the neutral directory: search paths lead around the project then.
+    /// `true` for the neutral directory: then search paths leave out the project.
     pub is_neutral: bool,
 }
 
@@ -199,8 +199,8 @@ impl ProgramStarts {
             ProgramAuthor::Plugin(root) => Some(root),
             _ => None,
         };
-        let known = self.variables(author).chain(env.iter().cloned()).collect::<Vec<_>>();
-        let judge = Judge { workspace: &self.workspace, own, home: self.home.as_deref(), env: &known };
+        let variables = self.variables(author).chain(env.iter().cloned()).collect::<Vec<_>>();
+        let judge = Judge { workspace: &self.workspace, own, home: self.home.as_deref(), env: &variables };
         let refusal = match line {
             ProgramLine::Shell(line) => judge.line(line),
             ProgramLine::Words(program, args) => judge.words(program, args),
@@ -225,9 +225,11 @@ impl ProgramStarts {
     #[must_use]
     pub fn environment(&self, place: &ProgramPlace, given: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
         let mut env = if place.is_neutral { environment_outside(given, &self.workspace) } else { given.to_vec() };
-        let own = self.project_variables();
-        env.retain(|(name, _)| !own.iter().any(|(known, _)| known == name) && (!place.is_neutral || name != "PWD"));
-        env.extend(own);
+        let project_variables = self.project_variables();
+        env.retain(|(name, _)| {
+            !project_variables.iter().any(|(known, _)| known == name) && (!place.is_neutral || name != "PWD")
+        });
+        env.extend(project_variables);
         if place.is_neutral {
             env.push(("PWD".into(), place.directory.clone().into()));
         }
@@ -240,7 +242,7 @@ impl ProgramStarts {
         PROJECT_VARIABLES.map(|name| (name.into(), self.root.clone().into()))
     }
 
-    /// Returns the variables that a line can name beside those of its environment.
+    /// Returns the variables that a line can name in addition to those of its environment.
     fn variables(&self, author: &ProgramAuthor) -> impl Iterator<Item = (OsString, OsString)> + use<> {
         let plugin = match author {
             ProgramAuthor::Plugin(root) => Some(root.clone()),

@@ -11,11 +11,11 @@ pub struct SettingsRequest {
     pub sources: SettingSources,
     /// The settings of the command line, if it has any: JSON text that begins with `{`, or the path of a file.
     pub flags: Option<String>,
-    /// Managed settings that the host or the command line brings, in the same form.
+    /// Managed settings from the host or the command line, in the same form.
     pub managed: Option<String>,
     /// `true` if this run trusts the project (`--trust`).
     pub trust: bool,
-    /// Files that were read elsewhere, see [`load_elsewhere`](crate::load_elsewhere).
+    /// Settings files of a remote project, see [`load_elsewhere`](crate::load_elsewhere).
     pub elsewhere: Vec<SettingsFile>,
 }
 
@@ -48,7 +48,7 @@ impl SettingsRequest {
         self
     }
 
-    /// Adds files that were read elsewhere, the strongest of a layer first.
+    /// Adds the settings files of a remote project, the strongest of a layer first.
     #[must_use]
     pub fn elsewhere(mut self, files: Vec<SettingsFile>) -> Self {
         self.elsewhere = files;

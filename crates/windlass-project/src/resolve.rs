@@ -25,7 +25,7 @@ use windlass_types::text::visible_line;
 use windlass_types::{Behavior, PermissionMode, RuleOrigin};
 
 /// Maximum number of names that a note lists.
-const MOST_NAMES: usize = 8;
+const MAX_NAMES: usize = 8;
 
 /// Decides the settings in effect. Pure: the same files give the same result, in any order, as long as earlier files of
 /// a layer are stronger.
@@ -43,28 +43,28 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
     let mut narrower = Vec::new();
     resolved.permissions.managed_rules_only =
         files.iter().any(|file| file.layer == Layer::Managed && file.settings.permissions.managed_rules_only);
-    let mut of_project = crate::settings::SkillSettings::default();
+    let mut project_skills = crate::settings::SkillSettings::default();
     for layer in Layer::STRONGEST_FIRST {
         for file in files.iter().filter(|file| file.layer == layer) {
-            let mut reading = SettingsResolution { file, resolved: &mut resolved, narrower: &mut narrower };
-            reading.rules()?;
-            reading.mode()?;
-            reading.directories();
-            reading.models();
-            reading.environment();
-            reading.mcpjson();
-            reading.provided_servers();
-            reading.index();
-            reading.hooks();
-            reading.keys()?;
+            let mut resolution = SettingsResolution { file, resolved: &mut resolved, narrower: &mut narrower };
+            resolution.rules()?;
+            resolution.mode()?;
+            resolution.directories();
+            resolution.models();
+            resolution.environment();
+            resolution.mcpjson();
+            resolution.provided_servers();
+            resolution.index();
+            resolution.hooks();
+            resolution.keys()?;
             sandbox::read(file, &mut resolved.sandbox, &mut resolved.notes);
             session::read(file, &mut resolved.session, &mut resolved.notes);
             memory::read(file, &mut resolved.memory, &mut resolved.notes);
             terminal::read(file, &mut resolved.terminal, &mut resolved.notes);
-            skills::read(file, &mut resolved.skills, &mut of_project);
+            skills::read(file, &mut resolved.skills, &mut project_skills);
         }
     }
-    skills::narrow(&mut resolved.skills, of_project);
+    skills::narrow(&mut resolved.skills, project_skills);
     resolved.narrow_mode(narrower);
     resolved.pass_over_hooks(files);
     resolved.servers.lists = ServerLists::join(files, &mut resolved.notes);
@@ -90,7 +90,7 @@ impl Resolved {
     }
 }
 
-/// One file on its way into the result.
+/// Resolution of one file into the result.
 struct SettingsResolution<'a> {
     file: &'a SettingsFile,
     resolved: &'a mut Resolved,
@@ -148,12 +148,12 @@ impl SettingsResolution<'_> {
         }
         if !usable.is_empty() {
             let (anchor, origin) = (file.anchor.clone(), file.origin.clone());
-            let stands = |rule: &String| {
+            let origin_of = |rule: &String| {
                 let Origin::File(path) = &file.origin else { return None };
                 let line = file.settings.permissions.line(behavior, rule);
                 Some((rule.trim().to_owned(), RuleOrigin::new(path.display().to_string(), line)))
             };
-            let origins = usable.iter().filter_map(stands).collect();
+            let origins = usable.iter().filter_map(origin_of).collect();
             self.resolved.permissions.rules.push(RuleSet { source, behavior, rules: usable, anchor, origin, origins });
         }
         Ok(())
@@ -185,7 +185,7 @@ impl SettingsResolution<'_> {
                 self.resolved.permissions.default_mode = Some(self.setting(mode));
             }
         } else if self.resolved.permissions.default_mode.is_none() {
-            // No stronger file names a mode. Whether this one narrows is known when the weaker files are read.
+            // No stronger file sets a mode. The weaker files decide if this one narrows.
             let narrower = self.setting(mode);
             self.narrower.push(narrower);
         }
@@ -218,7 +218,7 @@ impl SettingsResolution<'_> {
     fn models(&mut self) {
         let file = self.file;
         let settings = &file.settings;
-        let said = &settings.models;
+        let chosen = &settings.models;
         for (key, content) in settings.widening() {
             if !matches!(key, "model" | "fallbackModel" | "models" | "agent") {
                 continue;
@@ -229,16 +229,16 @@ impl SettingsResolution<'_> {
             }
             match key {
                 "model" if self.resolved.models.model.is_none() => {
-                    self.resolved.models.model = said.model.clone().map(|model| self.setting(model));
+                    self.resolved.models.model = chosen.model.clone().map(|model| self.setting(model));
                 }
                 "agent" if self.resolved.agent.is_none() => {
                     self.resolved.agent = settings.agent.clone().map(|agent| self.setting(agent));
                 }
                 "fallbackModel" if self.resolved.models.fallback.is_none() => {
-                    self.resolved.models.fallback = Some(self.setting(said.fallback.clone()));
+                    self.resolved.models.fallback = Some(self.setting(chosen.fallback.clone()));
                 }
                 "models" => {
-                    for (name, model) in &said.by_name {
+                    for (name, model) in &chosen.by_name {
                         let setting = self.setting(model.clone());
                         self.resolved.models.by_name.entry(name.clone()).or_insert(setting);
                     }
@@ -254,15 +254,15 @@ impl SettingsResolution<'_> {
         if env.is_empty() {
             return;
         }
-        let (counting, ignored): (Vec<_>, Vec<_>) =
+        let (applied, ignored): (Vec<_>, Vec<_>) =
             env.iter().partition(|(name, value)| file.covers(TrustKind::Variable, name, value));
         if !ignored.is_empty() {
             let ignored: Vec<String> = ignored.into_iter().map(|(name, _)| name.clone()).collect();
             self.note(format!("`env` does not count {}: {}", file.standing.condition(), names(&ignored)));
         }
-        let all: Vec<String> = counting.iter().map(|(name, _)| (*name).clone()).collect();
+        let applied_names: Vec<String> = applied.iter().map(|(name, _)| (*name).clone()).collect();
         let (usable, unusable): (Vec<_>, Vec<_>) =
-            counting.into_iter().partition(|(name, _)| !name.is_empty() && !name.contains('='));
+            applied.into_iter().partition(|(name, _)| !name.is_empty() && !name.contains('='));
         if !unusable.is_empty() {
             let unusable: Vec<String> = unusable.into_iter().map(|(name, _)| format!("{name:?}")).collect();
             self.note(format!("no variable can have such a name: {}", names(&unusable)));
@@ -274,9 +274,9 @@ impl SettingsResolution<'_> {
                 self.resolved.env.provider.entry(name.clone()).or_insert(setting);
             }
         }
-        let of_provider: Vec<String> = all.into_iter().filter(|name| concerns_provider(name)).collect();
-        if file.is_shared() && !of_provider.is_empty() {
-            self.note(format!("a project's shared file cannot set up the model provider: {}", names(&of_provider)));
+        let provider_names: Vec<String> = applied_names.into_iter().filter(|name| concerns_provider(name)).collect();
+        if file.is_shared() && !provider_names.is_empty() {
+            self.note(format!("a project's shared file cannot set up the model provider: {}", names(&provider_names)));
         }
     }
 
@@ -303,8 +303,8 @@ impl SettingsResolution<'_> {
             self.note(format!("`{key}` does not count {why}"));
         }
         // `false` is no wider than an absent key.
-        let counts = all || (!file.is_shared() && file.standing.is_trusted() && choice.all == Some(false));
-        if let Some(all) = choice.all.filter(|_| counts && self.resolved.servers.mcpjson.all.is_none()) {
+        let applies = all || (!file.is_shared() && file.standing.is_trusted() && choice.all == Some(false));
+        if let Some(all) = choice.all.filter(|_| applies && self.resolved.servers.mcpjson.all.is_none()) {
             self.resolved.servers.mcpjson.all = Some(self.setting(all));
         }
         for name in choice.enabled.iter().filter(|_| enabled) {
@@ -329,17 +329,17 @@ impl SettingsResolution<'_> {
         };
         for (name, config) in provided {
             let is_remote = config.to::<serde_json::Value>().is_ok_and(|config| config.get("url").is_some());
-            let known = self.resolved.servers.provided.iter().any(|server| server.name == *name);
+            let is_known = self.resolved.servers.provided.iter().any(|server| server.name == *name);
             if !is_remote {
                 self.note(format!("`managedMcpServers`: {} has no `url`, so it is left out", visible_line(name)));
-            } else if !known {
+            } else if !is_known {
                 let server = ServerDefinition::new(name, ServerScope::Managed, &path, config.clone());
                 self.resolved.servers.provided.push(server);
             }
         }
     }
 
-    /// Resolves the index switch. An index is of use, not a right: any file can switch it off.
+    /// Resolves the index switch. Any file can switch the index off, because it grants no rights.
     fn index(&mut self) {
         if self.file.settings.index_off {
             self.resolved.index_off.get_or_insert_with(|| self.file.origin.clone());
@@ -381,20 +381,20 @@ fn shown(key: &UnknownKey) -> String {
 /// Returns `true` if a variable decides the model's endpoint or the paying account.
 fn concerns_provider(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    let begins = ["ANTHROPIC_", "AWS_", "CLAUDE_CODE_USE_", "CLOUDSDK_", "CLOUD_ML_", "GCLOUD_", "GOOGLE_"];
-    begins.iter().any(|beginning| name.starts_with(beginning)) || name.ends_with("_PROXY")
+    let prefixes = ["ANTHROPIC_", "AWS_", "CLAUDE_CODE_USE_", "CLOUDSDK_", "CLOUD_ML_", "GCLOUD_", "GOOGLE_"];
+    prefixes.iter().any(|beginning| name.starts_with(beginning)) || name.ends_with("_PROXY")
 }
 
-/// Returns a list that stays short whatever is in it.
+/// Returns names as a list of limited length.
 fn names(all: &[String]) -> String {
     let mut text = String::new();
-    for (at, name) in all.iter().take(MOST_NAMES).enumerate() {
-        if at > 0 {
+    for (index, name) in all.iter().take(MAX_NAMES).enumerate() {
+        if index > 0 {
             text.push_str(", ");
         }
         text.push_str(&visible_line(&name.chars().take(200).collect::<String>()));
     }
-    match all.len().saturating_sub(MOST_NAMES) {
+    match all.len().saturating_sub(MAX_NAMES) {
         0 => text,
         more => format!("{text} and {more} more"),
     }

@@ -13,7 +13,7 @@ use windlass_hook_runner::{BrokenHook, HookDefinition, RequestRules};
 use windlass_permission::RuleOrigins;
 use windlass_types::{Behavior, Effort, JsonText, PermissionMode, RuleSource};
 
-/// A value with where it comes from.
+/// A value with its layer and origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Setting<T> {
@@ -60,7 +60,7 @@ pub struct McpjsonChoice {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ResolvedPermissions {
-    /// All rules, those of the strongest layer first. They join; order has no meaning for a verdict.
+    /// All rules, those of the strongest layer first. Their order does not change a decision.
     pub rules: Vec<RuleSet>,
     /// `true` if only allow rules of managed settings apply, even if other files have some.
     pub managed_rules_only: bool,
@@ -109,8 +109,8 @@ pub struct ResolvedMemory {
     pub extraction: Option<Setting<bool>>,
     /// The model that finds the notes that fit a prompt, if a file names one.
     pub ranking_model: Option<Setting<String>>,
-    /// Patterns of instruction files that are not to be read. One of a project's file concerns files of the project
-    /// alone.
+    /// Patterns of instruction files to leave out. A pattern from a project's file applies only to files of the
+    /// project.
     pub instruction_excludes: Vec<Setting<String>>,
 }
 
@@ -246,10 +246,10 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// Checks that no hook is missing that could deny or block.
+    /// Checks that every hook that could deny or block is usable.
     ///
     /// # Errors
-    /// A hook of a gate cannot be used.
+    /// A hook of a gate is unusable.
     pub fn check_hooks(&self) -> Result<(), SettingsError> {
         match self.hooks.broken.first() {
             None => Ok(()),

@@ -72,9 +72,9 @@ impl SandboxSettings {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SandboxDomains {
-    /// May.
+    /// Hosts that programs may reach.
     pub allowed: Vec<String>,
-    /// May not, whatever is allowed.
+    /// Hosts that programs may not reach, even if they are allowed.
     pub denied: Vec<String>,
     /// `true` if hosts allowed here are allowed to WebFetch as well, and the other way round (`sharedWithWebFetch`).
     /// Denied hosts are denied to both in any case.
@@ -182,43 +182,44 @@ impl RawSandbox {
 /// Adds a file to the stronger ones. A narrowing setting applies from every file; a widening one only from files
 /// outside of the project.
 pub(crate) fn read(file: &SettingsFile, resolved: &mut ResolvedSandbox, notes: &mut Vec<Note>) {
-    let (said, sum) = (&file.settings.sandbox, &mut resolved.settings);
+    let (settings, merged) = (&file.settings.sandbox, &mut resolved.settings);
     let outside = !file.layer.lies_in_project();
     // Switches whose `true` narrows.
-    let confines = |wish: Option<bool>| wish.filter(|wish| *wish || outside);
-    if sum.enabled.is_none() {
-        sum.enabled = confines(said.enabled);
-        resolved.enabled = sum.enabled.map(|_| file.origin.clone());
+    let confines = |value: Option<bool>| value.filter(|value| *value || outside);
+    if merged.enabled.is_none() {
+        merged.enabled = confines(settings.enabled);
+        resolved.enabled = merged.enabled.map(|_| file.origin.clone());
     }
-    if sum.fail_if_unavailable.is_none() {
-        sum.fail_if_unavailable = confines(said.fail_if_unavailable);
-        resolved.required = sum.fail_if_unavailable.map(|_| file.origin.clone());
+    if merged.fail_if_unavailable.is_none() {
+        merged.fail_if_unavailable = confines(settings.fail_if_unavailable);
+        resolved.required = merged.fail_if_unavailable.map(|_| file.origin.clone());
     }
-    // And of these, `false`.
-    let frees = |wish: Option<bool>| wish.filter(|wish| !*wish || outside);
-    sum.auto_allow = sum.auto_allow.or(frees(said.auto_allow));
-    sum.allow_unsandboxed = sum.allow_unsandboxed.or(frees(said.allow_unsandboxed));
-    sum.weaker = sum.weaker.or(frees(said.weaker));
-    sum.unix_sockets = sum.unix_sockets.or(frees(said.unix_sockets));
-    sum.domains.shared = sum.domains.shared.or(frees(said.domains.shared));
-    sum.domains.denied.extend(said.domains.denied.iter().cloned());
+    // Switches whose `false` narrows.
+    let frees = |value: Option<bool>| value.filter(|value| !*value || outside);
+    merged.auto_allow = merged.auto_allow.or(frees(settings.auto_allow));
+    merged.allow_unsandboxed = merged.allow_unsandboxed.or(frees(settings.allow_unsandboxed));
+    merged.weaker = merged.weaker.or(frees(settings.weaker));
+    merged.unix_sockets = merged.unix_sockets.or(frees(settings.unix_sockets));
+    merged.domains.shared = merged.domains.shared.or(frees(settings.domains.shared));
+    merged.domains.denied.extend(settings.domains.denied.iter().cloned());
     let mut unusable = Vec::new();
     let mut paths = |all: &[PathBuf]| -> Vec<PathBuf> {
-        let (usable, rest): (Vec<_>, Vec<_>) = all.iter().map(|path| plain(path)).partition(|path| !has_pattern(path));
-        unusable.extend(rest);
+        let (usable, patterns): (Vec<_>, Vec<_>) =
+            all.iter().map(|path| plain(path)).partition(|path| !has_pattern(path));
+        unusable.extend(patterns);
         usable.into_iter().map(|path| anchored(path, &file.anchor)).collect()
     };
-    sum.files.deny_write.extend(paths(&said.files.deny_write));
-    sum.files.deny_read.extend(paths(&said.files.deny_read));
+    merged.files.deny_write.extend(paths(&settings.files.deny_write));
+    merged.files.deny_read.extend(paths(&settings.files.deny_read));
     if outside {
-        sum.bubblewrap = sum.bubblewrap.take().or_else(|| said.bubblewrap.clone());
-        sum.excluded.extend(said.excluded.iter().cloned());
-        sum.excluded_servers.extend(said.excluded_servers.iter().cloned());
-        sum.excluded_language_servers.extend(said.excluded_language_servers.iter().cloned());
-        sum.domains.allowed.extend(said.domains.allowed.iter().cloned());
-        sum.files.allow_write.extend(paths(&said.files.allow_write));
-        sum.files.allow_read.extend(paths(&said.files.allow_read));
-    } else if *said != narrowing(said) {
+        merged.bubblewrap = merged.bubblewrap.take().or_else(|| settings.bubblewrap.clone());
+        merged.excluded.extend(settings.excluded.iter().cloned());
+        merged.excluded_servers.extend(settings.excluded_servers.iter().cloned());
+        merged.excluded_language_servers.extend(settings.excluded_language_servers.iter().cloned());
+        merged.domains.allowed.extend(settings.domains.allowed.iter().cloned());
+        merged.files.allow_write.extend(paths(&settings.files.allow_write));
+        merged.files.allow_read.extend(paths(&settings.files.allow_read));
+    } else if *settings != narrowing(settings) {
         notes.push(Note::new(&file.origin, "what frees commands of the sandbox does not count in a file of a project"));
     }
     for path in unusable {
@@ -231,24 +232,24 @@ pub(crate) fn read(file: &SettingsFile, resolved: &mut ResolvedSandbox, notes: &
 }
 
 /// Returns the part of the settings that narrows.
-fn narrowing(said: &SandboxSettings) -> SandboxSettings {
-    let not_true = |wish: Option<bool>| wish.filter(|wish| !wish);
+fn narrowing(settings: &SandboxSettings) -> SandboxSettings {
+    let not_true = |value: Option<bool>| value.filter(|value| !value);
     SandboxSettings {
-        auto_allow: not_true(said.auto_allow),
-        allow_unsandboxed: not_true(said.allow_unsandboxed),
-        weaker: not_true(said.weaker),
-        unix_sockets: not_true(said.unix_sockets),
+        auto_allow: not_true(settings.auto_allow),
+        allow_unsandboxed: not_true(settings.allow_unsandboxed),
+        weaker: not_true(settings.weaker),
+        unix_sockets: not_true(settings.unix_sockets),
         bubblewrap: None,
         excluded: Vec::new(),
         excluded_servers: Vec::new(),
         excluded_language_servers: Vec::new(),
         domains: SandboxDomains {
-            denied: said.domains.denied.clone(),
-            shared: not_true(said.domains.shared),
+            denied: settings.domains.denied.clone(),
+            shared: not_true(settings.domains.shared),
             ..SandboxDomains::default()
         },
-        files: SandboxFiles { allow_write: Vec::new(), allow_read: Vec::new(), ..said.files.clone() },
-        ..said.clone()
+        files: SandboxFiles { allow_write: Vec::new(), allow_read: Vec::new(), ..settings.files.clone() },
+        ..settings.clone()
     }
 }
 

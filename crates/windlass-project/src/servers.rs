@@ -32,9 +32,9 @@ use user::UserServers;
 use windlass_types::mcp_name;
 
 /// Maximum number of servers.
-const MOST_SERVERS: usize = 100;
+const MAX_SERVERS: usize = 100;
 /// Maximum number of bytes of the name of a project's server.
-const LONGEST_NAME: usize = 256;
+const MAX_NAME_BYTES: usize = 256;
 /// The MCP servers that files of the project and the user define.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
@@ -51,11 +51,11 @@ pub struct Servers {
 ///
 /// - **managed**: `managedMcpServers` of managed settings.
 /// - **project**: `.mcp.json` of the directory where the session starts and of those above it in the project, the
-///   nearer one the stronger, if the layer `project` is read. A server counts if the directory is trusted, or if it is
-///   wanted by `enableAllProjectMcpServers` or `enabledMcpjsonServers` of settings that no repository can bring, and if
+///   nearer one the stronger, if the layer `project` is read. A server is used if the directory is trusted, or if it is
+///   enabled by `enableAllProjectMcpServers` or `enabledMcpjsonServers` of settings that no repository can bring, and if
 ///   no settings file of any layer has it in `disabledMcpjsonServers`.
 /// - **local**: `projects[<directory>].mcpServers` of the user's `.claude.json`, if the layer `local` is read.
-///   `enabledMcpjsonServers` and `disabledMcpjsonServers` beside it count like those of the user's settings.
+///   `enabledMcpjsonServers` and `disabledMcpjsonServers` beside it act like those of the user's settings.
 /// - **user**: `mcpServers` of that file, if the layer `user` is read.
 ///
 /// Of two servers with one name the stronger [`ServerScope`] wins: a project's server never takes the name of one of
@@ -75,18 +75,18 @@ impl ServerFiles {
     pub fn servers(&self, places: &Places, request: &SettingsRequest, resolved: &Resolved) -> Servers {
         let user = self.of_user(places);
         let (notes, all) = (Notes::default(), Servers::default());
-        let mut reading = ServerResolution { places, request, resolved, files: self, user: &user, notes, all };
-        reading.add_all(&resolved.servers.provided);
+        let mut resolution = ServerResolution { places, request, resolved, files: self, user: &user, notes, all };
+        resolution.add_all(&resolved.servers.provided);
         if request.sources.contains(Layer::Local) {
-            reading.add_all(&user.local);
+            resolution.add_all(&user.local);
         }
         if request.sources.contains(Layer::User) {
-            reading.add_all(&user.user);
+            resolution.add_all(&user.user);
         }
         if request.sources.contains(Layer::Project) {
-            reading.project();
+            resolution.project();
         }
-        let ServerResolution { mut all, notes, .. } = reading;
+        let ServerResolution { mut all, notes, .. } = resolution;
         all.notes = notes.0;
         let Servers { servers, left_out, .. } = &mut all;
         servers.sort_by(|a, b| a.name.cmp(&b.name));
@@ -96,7 +96,7 @@ impl ServerFiles {
     }
 }
 
-/// Servers on their way, the strongest first.
+/// State of one resolution of servers. Stronger servers are added first.
 struct ServerResolution<'a> {
     places: &'a Places,
     request: &'a SettingsRequest,
@@ -115,13 +115,13 @@ impl ServerResolution<'_> {
     }
 
     fn add(&mut self, server: ServerDefinition) {
-        // Rules name servers as models know them, so two names that are one there are one here.
-        let known = mcp_name::server(&server.name);
-        if let Some(other) = self.all.servers.iter().find(|other| mcp_name::server(&other.name) == known) {
+        // Rules use the names that models see, so two servers whose names are equal there cannot coexist.
+        let model_name = mcp_name::server(&server.name);
+        if let Some(other) = self.all.servers.iter().find(|other| mcp_name::server(&other.name) == model_name) {
             let text = format!("the MCP server {:?} is that of {}", server.name, other.path.display());
             self.notes.add(&server.path, text);
-        } else if self.all.servers.len() >= MOST_SERVERS {
-            self.notes.add(&server.path, format!("there are more than {MOST_SERVERS} MCP servers"));
+        } else if self.all.servers.len() >= MAX_SERVERS {
+            self.notes.add(&server.path, format!("there are more than {MAX_SERVERS} MCP servers"));
         } else {
             self.all.servers.push(server);
         }
@@ -135,12 +135,12 @@ impl ServerResolution<'_> {
         for (directory, path, found) in files.of_project(places) {
             let standing = trust.standing(&places.project, directory, named);
             for (name, config) in found {
-                if name.len() > LONGEST_NAME {
-                    self.notes.add(&path, format!("a name of an MCP server has more than {LONGEST_NAME} bytes"));
+                if name.len() > MAX_NAME_BYTES {
+                    self.notes.add(&path, format!("a name of an MCP server has more than {MAX_NAME_BYTES} bytes"));
                     continue;
                 }
                 let server = ServerDefinition::new(name, ServerScope::Project, &path, config.clone());
-                match self.why_not(&server, &standing) {
+                match self.refusal_reason(&server, &standing) {
                     None => self.add(server),
                     Some(reason) => self.leave_out(server, reason),
                 }
@@ -150,13 +150,13 @@ impl ServerResolution<'_> {
 
     fn leave_out(&mut self, server: ServerDefinition, reason: String) {
         let left_out = &mut self.all.left_out;
-        if left_out.len() < MOST_SERVERS && !left_out.iter().any(|other| other.server.name == server.name) {
+        if left_out.len() < MAX_SERVERS && !left_out.iter().any(|other| other.server.name == server.name) {
             left_out.push(LeftOutServer::new(server, reason));
         }
     }
 
     /// Returns the reason why a server of the project is not used, if there is one.
-    fn why_not(&self, server: &ServerDefinition, standing: &Standing) -> Option<String> {
+    fn refusal_reason(&self, server: &ServerDefinition, standing: &Standing) -> Option<String> {
         let name = server.name.as_str();
         let choice = &self.resolved.servers.mcpjson;
         if is_like_a_plugins(name) {

@@ -115,11 +115,11 @@ pub struct ServerListSettings {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PermissionSettings {
-    /// Rules of calls that need no question.
+    /// Rules that allow calls without a permission request.
     pub allow: Vec<String>,
-    /// Rules of calls that are asked about.
+    /// Rules for calls that need a permission request.
     pub ask: Vec<String>,
-    /// Rules of calls that are refused.
+    /// Rules for calls that are denied.
     pub deny: Vec<String>,
     /// The mode that sessions begin in, as it is written.
     pub default_mode: Option<String>,
@@ -132,7 +132,7 @@ pub struct PermissionSettings {
     /// `allowManagedPermissionRulesOnly`, a key of its own: in a managed file, `true` if no other file may allow
     /// anything.
     pub managed_rules_only: bool,
-    /// In which lines the rules stand: those that allow, ask and deny.
+    /// Lines of the allow, ask and deny rules, counted from one.
     pub(crate) lines: [Vec<Option<u64>>; 3],
 }
 
@@ -145,8 +145,8 @@ impl PermissionSettings {
             Behavior::Ask => (&self.ask, ask),
             Behavior::Deny => (&self.deny, deny),
         };
-        let at = rules.iter().position(|known| known == rule)?;
-        lines.get(at).copied().flatten()
+        let index = rules.iter().position(|known| known == rule)?;
+        lines.get(index).copied().flatten()
     }
 }
 
@@ -189,7 +189,7 @@ impl Settings {
 
     /// Returns the keys whose values widen, except rules, directories, variables and hooks, with their canonical text.
     pub(crate) fn widening(&self) -> Vec<(&'static str, String)> {
-        let when = |holds: bool, key, content: String| holds.then_some((key, content));
+        let when = |condition: bool, key, content: String| condition.then_some((key, content));
         let models = &self.models;
         let mcpjson = &self.servers.mcpjson;
         let session = &self.session;

@@ -82,8 +82,9 @@ impl SettingsFile {
             add(TrustKind::Variable, name, value.clone());
         }
         // Keys that are always ignored in a shared file need no trust.
-        let counts = |key: &str| !["apiKeyHelper", "lspServers", "shellSnapshot"].contains(&key) || !self.is_shared();
-        for (key, content) in settings.widening().into_iter().filter(|(key, _)| counts(key)) {
+        let needs_trust =
+            |key: &str| !["apiKeyHelper", "lspServers", "shellSnapshot"].contains(&key) || !self.is_shared();
+        for (key, content) in settings.widening().into_iter().filter(|(key, _)| needs_trust(key)) {
             add(TrustKind::Setting, key, content);
         }
         if !settings.hooks.is_empty() {

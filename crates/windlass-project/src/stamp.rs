@@ -12,7 +12,7 @@ impl Stamp {
         Self(blake3::Hasher::new())
     }
 
-    /// Looks at a file without opening it. It may be missing.
+    /// Adds a file, which may be missing, by its metadata.
     pub(crate) fn add(&mut self, path: &Path) {
         self.add_seen(path, path.metadata().ok().as_ref());
     }
@@ -26,12 +26,12 @@ impl Stamp {
         let changed = file.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
         self.0.update(&file.len().to_le_bytes());
         self.0.update(&changed.unwrap_or_default().as_nanos().to_le_bytes());
-        self.replaced(file);
+        self.add_identity(file);
     }
 
-    /// Adds the identity of a file: one with the size and time of the former can be another file.
+    /// Adds the identity of a file, because a replaced file may have the same size and time.
     #[cfg(unix)]
-    fn replaced(&mut self, file: &Metadata) {
+    fn add_identity(&mut self, file: &Metadata) {
         use std::os::unix::fs::MetadataExt;
         for number in
             [file.ino(), file.ctime().unsigned_abs(), file.ctime_nsec().unsigned_abs(), u64::from(file.mode())]
@@ -41,7 +41,7 @@ impl Stamp {
     }
 
     #[cfg(not(unix))]
-    fn replaced(&mut self, _: &Metadata) {}
+    fn add_identity(&mut self, _: &Metadata) {}
 
     pub(crate) fn digest(&self) -> blake3::Hash {
         self.0.finalize()

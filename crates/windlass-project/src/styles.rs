@@ -10,13 +10,14 @@ use crate::sources::Layer;
 use crate::trust::{Standing, TrustKind};
 use std::path::PathBuf;
 
-/// The name of their folders.
+/// Name of the folders that contain output styles.
 const FOLDER: &str = "output-styles";
-/// Maximum number of styles, and maximum number of characters of a description.
-const MOST_STYLES: usize = 100;
-const LONGEST_DESCRIPTION: usize = 500;
+/// Maximum number of styles.
+const MAX_STYLES: usize = 100;
+/// Maximum number of characters of a description.
+const MAX_DESCRIPTION_CHARS: usize = 500;
 /// Maximum number of characters of a name.
-const LONGEST_NAME: usize = 100;
+const MAX_NAME_CHARS: usize = 100;
 
 const EXPLANATORY: &str = "\
 Besides doing the work, explain it. When you choose between several ways, say in two or three sentences which ones there were and \
@@ -92,7 +93,7 @@ pub fn load_output_styles(places: &Places, request: &SettingsRequest) -> OutputS
                 notes.add(&path, format!("the output style {:?} cannot be used: {problem}", style.name));
             } else if !standing.covers(&path, TrustKind::Style, &style.name, &text) {
                 notes.add(&path, format!("the output style does not count {}", standing.condition()));
-            } else if !all.iter().any(|known: &OutputStyle| known.name == style.name) && all.len() < MOST_STYLES {
+            } else if !all.iter().any(|known: &OutputStyle| known.name == style.name) && all.len() < MAX_STYLES {
                 all.push(style);
             }
         }
@@ -136,8 +137,8 @@ fn parse(file: &str, text: &str, path: PathBuf) -> (OutputStyle, StyleHead) {
     let keeps = head.flag("keep-coding-instructions");
     let problem = head.problem().map(str::to_owned).or(keeps.clone().err());
     let style = OutputStyle {
-        name: one_line(&head.text("name").unwrap_or_else(|| file.to_owned()), LONGEST_NAME),
-        description: one_line(&head.text("description").unwrap_or_default(), LONGEST_DESCRIPTION),
+        name: one_line(&head.text("name").unwrap_or_else(|| file.to_owned()), MAX_NAME_CHARS),
+        description: one_line(&head.text("description").unwrap_or_default(), MAX_DESCRIPTION_CHARS),
         prompt: body.trim().to_owned(),
         keeps_coding_prompt: keeps == Ok(Some(true)),
         path: Some(path),

@@ -62,7 +62,7 @@ impl Standing {
         Self::default()
     }
 
-    /// Returns `true` if the directory is trusted, at least as it was once.
+    /// Returns `true` if the user trusts the directory, even if its items have changed since.
     #[must_use]
     pub fn is_trusted(&self) -> bool {
         self.extent != Extent::None

@@ -1,4 +1,4 @@
-//! Answers that are kept: changes of permissions, written to settings files.
+//! Permission changes that outlast a session, written to settings files.
 
 mod key;
 mod servers;
@@ -25,12 +25,12 @@ use windlass_tool::private_file::{AtomicFile, sync_dir};
 use windlass_types::path::normalized;
 use windlass_types::{Behavior, PermissionMode, PermissionUpdate, UpdateDestination};
 
-/// Maximum number of times that a change is made again because another program changed the file meanwhile.
-const MOST_TRIES: u32 = 100;
+/// Maximum number of attempts at a change while other programs change the file.
+const MAX_ATTEMPTS: u32 = 100;
 /// Name of the folder of texts of trusted programs, beside the record of trust.
 const KEPT_PROGRAMS: &str = "trusted-programs";
-/// Maximum number of bytes of one of them.
-const MOST_KEPT_PROGRAM: u64 = 1024 * 1024;
+/// Maximum size of one of these texts, in bytes.
+const MAX_KEPT_PROGRAM_BYTES: u64 = 1024 * 1024;
 
 /// Reason why a change was not kept. The change may still apply to the session.
 #[derive(Debug, Error)]
@@ -154,7 +154,7 @@ impl SettingsUpdates {
         read: impl Fn(&Path) -> Result<Option<OldText>, KeepError>,
         change: impl Fn(Option<&str>) -> Result<Option<String>, KeepError>,
     ) -> Result<(), KeepError> {
-        for _ in 0..MOST_TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let old = read(file)?;
             let text = old.as_ref().map(|old| old.text.as_str());
             let Some(changed) = change(text)? else { return Ok(()) };
@@ -167,21 +167,21 @@ impl SettingsUpdates {
     }
 
     fn write(&self, file: &Path, text: &str, is_of_user: bool, old: Option<&[u8]>) -> Result<(), KeepError> {
-        let failed = |problem| KeepError::Write { path: file.to_path_buf(), problem };
-        let linked = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+        let write_error = |problem| KeepError::Write { path: file.to_path_buf(), problem };
+        let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
         let folder = file.parent().unwrap_or(file);
         // A repository can contain links; files of the user outside of it are the user's own.
         let target = match is_of_user {
             true => file.canonicalize().unwrap_or_else(|_| file.to_path_buf()),
             false => file.to_path_buf(),
         };
-        if !is_of_user && (linked(file) || linked(folder)) {
+        if !is_of_user && (is_link(file) || is_link(folder)) {
             return Err(KeepError::Link(file.to_path_buf()));
         }
         if target.symlink_metadata().is_ok_and(|found| !found.is_file()) {
             return Err(KeepError::Link(target));
         }
-        replace(&target, text, is_of_user, old).map_err(failed)
+        replace(&target, text, is_of_user, old).map_err(write_error)
     }
 
     /// Takes the lock: no other process of windlass writes while the file is open.
@@ -218,8 +218,8 @@ impl SettingsUpdates {
                 known.programs.clear();
             }
             // Trust in other parts of the project is kept.
-            let before = known.covers.take().unwrap_or_default();
-            known.covers = trusts.then(|| before.into_iter().chain(pinned(&items, root)).collect());
+            let former = known.covers.take().unwrap_or_default();
+            known.covers = trusts.then(|| former.into_iter().chain(pinned(&items, root)).collect());
         })
     }
 
@@ -230,14 +230,14 @@ impl SettingsUpdates {
     /// The record cannot be read or written, or the trusted items cannot be read. Such trust covers nothing then.
     pub fn pin_trust(&self) -> Result<(), KeepError> {
         let project = &self.places.project;
-        let mut passed_over = Vec::new();
-        if read_trust(&self.places, &mut passed_over).unpinned(project).next().is_none() {
+        let mut ignored_notes = Vec::new();
+        if read_trust(&self.places, &mut ignored_notes).unpinned(project).next().is_none() {
             return Ok(());
         }
         let items = trust_items(&self.places)?;
         let _locked = self.lock()?;
         // Another session may have done it meanwhile.
-        let trust = read_trust(&self.places, &mut passed_over);
+        let trust = read_trust(&self.places, &mut ignored_notes);
         for directory in trust.unpinned(project) {
             self.record(directory, |known| known.covers = Some(pinned(&items, directory)))?;
         }
@@ -257,10 +257,10 @@ impl SettingsUpdates {
     pub fn kept_program(&self, digest: &str) -> Option<String> {
         let is_digest = !digest.is_empty() && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
         let path = self.kept_programs().filter(|_| is_digest)?.join(digest);
-        read_named(&path, MOST_KEPT_PROGRAM).ok()
+        read_named(&path, MAX_KEPT_PROGRAM_BYTES).ok()
     }
 
-    /// Returns the folder of texts that people are shown a change of.
+    /// Returns the folder of recorded program texts, which later versions are compared with.
     fn kept_programs(&self) -> Option<PathBuf> {
         Some(self.places.records.first()?.with_file_name(KEPT_PROGRAMS))
     }
@@ -295,10 +295,10 @@ impl SettingsUpdates {
         let Some(directory) = trust.program_directory(&self.places.project) else { return Ok(()) };
         self.keep_programs(contents)?;
         self.record(directory, |known| {
-            let named = contents.iter().filter_map(|(path, content)| {
+            let digests = contents.iter().filter_map(|(path, content)| {
                 Some((path.strip_prefix(directory).unwrap_or(path).to_str()?.to_owned(), content.digest.clone()))
             });
-            known.programs.extend(named);
+            known.programs.extend(digests);
         })
         .map(drop)
     }
@@ -363,7 +363,7 @@ pub fn destination(update: &PermissionUpdate) -> Option<UpdateDestination> {
 }
 
 impl Approved {
-    /// Follows a change that the user made.
+    /// Applies a change that the user made.
     pub(crate) fn apply(&mut self, update: &PermissionUpdate) {
         match update {
             PermissionUpdate::AddRules { rules, behavior: Behavior::Allow, .. } => {
@@ -399,8 +399,8 @@ fn replace(path: &Path, text: &str, is_private: bool, old: Option<&[u8]>) -> io:
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     std::fs::create_dir_all(folder)?;
     let mut new = if is_private { AtomicFile::create(path)? } else { AtomicFile::create_shared(path)? };
-    if let Ok(there) = path.metadata() {
-        new.file().set_permissions(there.permissions())?;
+    if let Ok(existing) = path.metadata() {
+        new.file().set_permissions(existing.permissions())?;
     }
     new.file().write_all(text.as_bytes())?;
     new.replace_expected(old)?;

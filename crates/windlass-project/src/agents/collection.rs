@@ -11,20 +11,20 @@ use windlass_types::JsonError;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Agents {
-    /// One of each name, sorted by name.
+    /// Usable agents, sorted by name. Names are unique.
     pub agents: Vec<LoadedAgent>,
-    /// Files that are left out, and why.
+    /// Notes on files that are left out.
     pub notes: Vec<Note>,
-    /// Definitions that cannot be used, by name.
+    /// Problem of each unusable definition, by name.
     pub(super) unusable: BTreeMap<String, String>,
-    /// Agents of a project that is not trusted, with their files.
+    /// Files of agents that an untrusted project defines, by agent name.
     pub(super) untrusted: BTreeMap<String, PathBuf>,
 }
 
 impl Agents {
     /// Returns the agents of a JSON object, as the command line and hosts give them:
-    /// `{"name":{"description":..,"prompt":..}}`. A definition that cannot be used matters only when it is chosen. One
-    /// without `tools` has all tools of its parent: whoever starts the program has written it.
+    /// `{"name":{"description":..,"prompt":..}}`. An unusable definition is an error only when it is chosen. A
+    /// definition without `tools` has all tools of its parent, because the caller wrote it.
     ///
     /// # Errors
     /// The text is not a JSON object of objects, or has a key twice.
@@ -43,10 +43,10 @@ impl Agents {
     /// Adds weaker definitions: an existing definition takes precedence.
     #[must_use]
     pub fn or(mut self, weaker: Self) -> Self {
-        let own = self.agents.iter().map(LoadedAgent::name).chain(self.unusable.keys().map(String::as_str));
-        let own: BTreeSet<String> = own.map(str::to_owned).collect();
-        self.agents.extend(weaker.agents.into_iter().filter(|agent| !own.contains(agent.name())));
-        self.unusable.extend(weaker.unusable.into_iter().filter(|(name, _)| !own.contains(name)));
+        let taken_names = self.agents.iter().map(LoadedAgent::name).chain(self.unusable.keys().map(String::as_str));
+        let taken_names: BTreeSet<String> = taken_names.map(str::to_owned).collect();
+        self.agents.extend(weaker.agents.into_iter().filter(|agent| !taken_names.contains(agent.name())));
+        self.unusable.extend(weaker.unusable.into_iter().filter(|(name, _)| !taken_names.contains(name)));
         for (name, path) in weaker.untrusted {
             self.untrusted.entry(name).or_insert(path);
         }
@@ -86,8 +86,7 @@ impl Agents {
         self
     }
 
-    /// Returns the unusable definitions, by name, with their problems. Their names are taken: no weaker agent may stand
-    /// in.
+    /// Returns the unusable definitions, by name, with their problems. No weaker agent takes their names.
     pub fn unusable(&self) -> impl Iterator<Item = (&str, &str)> {
         self.unusable.iter().map(|(name, problem)| (name.as_str(), problem.as_str()))
     }

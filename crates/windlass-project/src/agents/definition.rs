@@ -1,4 +1,4 @@
-//! The definition of an agent, and why an agent cannot be chosen.
+//! The definition of an agent, and the errors of choosing one.
 
 use crate::mode::width;
 use std::fmt;
@@ -9,7 +9,7 @@ use windlass_subagent::AgentDefinition;
 use windlass_types::PermissionMode;
 
 /// Maximum number of names in an error.
-const MOST_NAMES: usize = 20;
+const MAX_NAMES: usize = 20;
 
 /// Source of an agent definition. Ordered: a stronger source is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,7 +42,7 @@ impl fmt::Display for AgentSource {
 pub struct LoadedAgent {
     /// Prompt, tools and limits of the agent. The prompt is never empty.
     pub definition: AgentDefinition,
-    /// The first prompt of a session whose main agent it is.
+    /// First prompt of a session with this agent as its main agent.
     pub initial_prompt: Option<String>,
     /// Hooks of the agent's own runs.
     pub hooks: Vec<HookDefinition>,
@@ -52,7 +52,7 @@ pub struct LoadedAgent {
     pub path: Option<PathBuf>,
     /// Keys that have no effect, such as `isolation`, in order.
     pub without_effect: Vec<String>,
-    /// Values of the front matter that are no valid YAML and were read as plain text, in sentences.
+    /// Notices about front matter values that are not valid YAML and were read as plain text, one sentence each.
     pub notices: Vec<String>,
 }
 
@@ -63,14 +63,14 @@ impl LoadedAgent {
         &self.definition.name
     }
 
-    /// Returns the mode of a session whose main agent this is, if `otherwise` would be in force and the user chose none
-    /// by hand. An agent of the project can narrow the mode and never widen it.
+    /// Returns the permission mode of a session with this agent as its main agent. `otherwise` is the mode without the
+    /// agent, if the user has chosen none. An agent of the project can narrow the mode but never widen it.
     #[must_use]
     pub fn mode(&self, otherwise: PermissionMode) -> PermissionMode {
-        let step = |mode| (width(mode), mode != PermissionMode::Plan);
+        let rank = |mode| (width(mode), mode != PermissionMode::Plan);
         let wanted = self.definition.permission_mode.unwrap_or(otherwise);
-        let counts = self.source != AgentSource::Project || step(wanted) < step(otherwise);
-        if counts { wanted } else { otherwise }
+        let applies = self.source != AgentSource::Project || rank(wanted) < rank(otherwise);
+        if applies { wanted } else { otherwise }
     }
 }
 
@@ -79,7 +79,7 @@ impl LoadedAgent {
 #[non_exhaustive]
 pub enum AgentError {
     /// No agent of this name is defined.
-    #[error("there is no agent {name:?}: {}", list(known))]
+    #[error("there is no agent {name:?}: {}", list_names(known))]
     Unknown {
         /// The name that was asked for.
         name: String,
@@ -87,7 +87,7 @@ pub enum AgentError {
         known: Vec<String>,
     },
     /// Only a project that is not trusted defined it.
-    #[error("the agent {name:?} of {} does not count without trust in the project; apart from it, {}", path.display(), list(known))]
+    #[error("the agent {name:?} of {} does not count without trust in the project; apart from it, {}", path.display(), list_names(known))]
     Untrusted {
         /// The name that was asked for.
         name: String,
@@ -106,11 +106,11 @@ pub enum AgentError {
     },
 }
 
-fn list(names: &[String]) -> String {
-    let some = names.iter().take(MOST_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match (names.len(), names.len().saturating_sub(MOST_NAMES)) {
+fn list_names(names: &[String]) -> String {
+    let shown = names.iter().take(MAX_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match (names.len(), names.len().saturating_sub(MAX_NAMES)) {
         (0, _) => "there are none".to_owned(),
-        (_, 0) => format!("there is {some}"),
-        (_, more) => format!("there is {some} and {more} more"),
+        (_, 0) => format!("there is {shown}"),
+        (_, more) => format!("there is {shown} and {more} more"),
     }
 }

@@ -13,21 +13,22 @@ use crate::trust::{Standing, TrustKind};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// The names of their folders, the strongest first.
+/// Names of the folders that contain agents, the strongest first.
 const FOLDERS: [&str; 2] = ["agents", "subagents"];
-/// Maximum number of agents of files, and names in a note.
+/// Maximum number of agents from files.
 pub(super) const MOST_AGENTS: usize = 512;
-const MOST_NAMES: usize = 20;
+/// Maximum number of agent names in a note.
+const MAX_NAMES: usize = 20;
 
 /// Reads the agents in files of the project and the user, as far as the request reads those layers. No program is
 /// run.
 ///
-/// An agent of the project wins over one of the user with its name, one nearer to the start over one further up,
-/// `.windlass` over `.claude`. Those of a directory that is not trusted are left out with a note. Links are not
-/// followed. What cannot be used is left out with a note; its name is taken, though.
+/// Of agents with the same name, one of the project wins over one of the user, one nearer to the start directory over
+/// one further up, and `.windlass` over `.claude`. Agents of an untrusted directory are left out with a note. Links are
+/// not followed. An unusable agent is left out with a note, but no weaker agent takes its name.
 #[must_use]
 pub fn load_agents(places: &Places, request: &SettingsRequest) -> Agents {
-    let mut reading = AgentLoading { agents: Agents::default(), notes: Notes::default() };
+    let mut loading = AgentLoading { agents: Agents::default(), notes: Notes::default() };
     let mut walk = Walk::new(false);
     let mut trust = None;
     let project = project_folders(places).into_iter().map(|folder| (AgentSource::Project, folder));
@@ -37,16 +38,16 @@ pub fn load_agents(places: &Places, request: &SettingsRequest) -> Agents {
         if !request.sources.contains(layer) {
             continue;
         }
-        let files = walk.files(&folder, &mut reading.notes);
+        let files = walk.files(&folder, &mut loading.notes);
         let standing = match &folder.within {
             Some(directory) if !files.is_empty() => trust
-                .get_or_insert_with(|| read_trust(places, &mut reading.notes.0).for_this_run(request.trust))
+                .get_or_insert_with(|| read_trust(places, &mut loading.notes.0).for_this_run(request.trust))
                 .standing(&places.project, directory, request.sources.names(layer)),
             _ => Standing::trusted(),
         };
-        reading.folder(&folder, files, source, &standing);
+        loading.add_folder(&folder, files, source, &standing);
     }
-    let AgentLoading { mut agents, notes } = reading;
+    let AgentLoading { mut agents, notes } = loading;
     agents.notes = notes.0;
     agents.sort();
     agents
@@ -56,35 +57,35 @@ fn project_folders(places: &Places) -> Vec<Folder> {
     of_each_name(|name| of_project(places, name))
 }
 
-/// Folders of both names beside each other, the strongest first.
+/// Returns the folders of both names for each directory, the strongest first.
 fn of_each_name(folders: impl Fn(&str) -> Vec<Folder>) -> Vec<Folder> {
     let [first, second] = FOLDERS.map(folders);
     first.into_iter().zip(second).flat_map(<[Folder; 2]>::from).collect()
 }
 
-/// Agents on their way, the strongest first.
+/// State of one load of agents. Stronger agents are added first.
 struct AgentLoading {
     agents: Agents,
     notes: Notes,
 }
 
 impl AgentLoading {
-    fn folder(&mut self, folder: &Folder, files: Vec<MarkdownFile>, source: AgentSource, standing: &Standing) {
-        let mut left_out = BTreeSet::new();
+    fn add_folder(&mut self, folder: &Folder, files: Vec<MarkdownFile>, source: AgentSource, standing: &Standing) {
+        let mut untrusted_names = BTreeSet::new();
         for file in files {
             if self.agents.untrusted.len() >= MOST_AGENTS {
                 break;
             }
-            left_out.extend(self.file(file, source, standing));
+            untrusted_names.extend(self.add_file(file, source, standing));
         }
-        if !left_out.is_empty() {
-            let some = left_out.into_iter().take(MOST_NAMES).collect::<Vec<_>>().join(", ");
-            self.notes.add(&folder.path, format!("agents do not count {}: {some}", standing.condition()));
+        if !untrusted_names.is_empty() {
+            let shown = untrusted_names.into_iter().take(MAX_NAMES).collect::<Vec<_>>().join(", ");
+            self.notes.add(&folder.path, format!("agents do not count {}: {shown}", standing.condition()));
         }
     }
 
     /// Adds the agent of a file, or returns its name if it is ignored without trust.
-    fn file(&mut self, file: MarkdownFile, source: AgentSource, standing: &Standing) -> Option<String> {
+    fn add_file(&mut self, file: MarkdownFile, source: AgentSource, standing: &Standing) -> Option<String> {
         let text = self.notes.read(&file.path)?;
         let Some((name, definition)) = parse::file(&text, source, &file.path) else {
             self.notes.add(&file.path, "it is no agent: its head says no `name` that can be used");
@@ -112,14 +113,14 @@ impl AgentLoading {
 
 /// Returns the agents in files of the project, each with its file and text, also the ignored ones.
 pub(crate) fn agent_files(places: &Places) -> Vec<(PathBuf, String, String)> {
-    let (mut walk, mut notes, mut found) = (Walk::new(false), Notes::default(), Vec::new());
+    let (mut walk, mut notes, mut agents) = (Walk::new(false), Notes::default(), Vec::new());
     for folder in project_folders(places) {
         for file in walk.files(&folder, &mut notes) {
             let Some(text) = notes.read(&file.path) else { continue };
             if let Some((name, _)) = parse::file(&text, AgentSource::Project, &file.path) {
-                found.push((file.path, name, text));
+                agents.push((file.path, name, text));
             }
         }
     }
-    found
+    agents
 }

@@ -16,13 +16,13 @@ use windlass_types::near::is_same_but_for_case;
 use windlass_types::{JsonError, JsonText, PermissionMode};
 
 /// Maximum number of characters of a name and of a description.
-const MOST_NAME: usize = 100;
-const MOST_DESCRIPTION: usize = 1_536;
+const MAX_NAME_CHARS: usize = 100;
+const MAX_DESCRIPTION_CHARS: usize = 1_536;
 
 /// Keys without effect on an agent's permissions and abilities.
-const LOOKS: [&str; 2] = ["color", "version"];
+const COSMETIC_KEYS: [&str; 2] = ["color", "version"];
 /// Front matter keys that have an effect. Case, `-` and `_` are ignored.
-const KNOWN: [&str; 14] = [
+const KNOWN_KEYS: [&str; 14] = [
     "name",
     "description",
     "tools",
@@ -38,10 +38,10 @@ const KNOWN: [&str; 14] = [
     "skills",
     "hooks",
 ];
-/// Keys that restrict: one that is nearly spelt so makes the agent unusable.
-const RESTRICTING: [&str; 5] = ["tools", "allowedTools", "disallowedTools", "permissionMode", "maxTurns"];
+/// Keys that restrict an agent. A misspelling of one makes the agent unusable.
+const RESTRICTING_KEYS: [&str; 5] = ["tools", "allowedTools", "disallowedTools", "permissionMode", "maxTurns"];
 
-/// A definition as it is written.
+/// Fields of a definition before validation.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Raw {
@@ -70,12 +70,12 @@ struct Raw {
     preferences: Preferences,
     #[serde(flatten)]
     other: BTreeMap<String, Value>,
-    /// Values of a head that were read although they are no valid YAML.
+    /// Notices about front matter values that are not valid YAML and were read as plain text.
     #[serde(skip)]
     notices: Vec<String>,
 }
 
-/// Keys that restrict nothing, so that a value that is not understood is no error.
+/// Keys that restrict nothing: an unreadable value is ignored instead of being an error.
 #[derive(Debug, Default, Deserialize)]
 struct Preferences {
     #[serde(default)]
@@ -104,10 +104,10 @@ impl Names {
 }
 
 /// A name, and its definition or the problem with it.
-type Named = (String, Result<LoadedAgent, String>);
+type NamedAgent = (String, Result<LoadedAgent, String>);
 
 /// Returns the definitions of a JSON object.
-pub(super) fn object(json: &str) -> Result<Vec<Named>, JsonError> {
+pub(super) fn object(json: &str) -> Result<Vec<NamedAgent>, JsonError> {
     let all: BTreeMap<String, JsonText> = JsonText::parse_strict(json)?.to()?;
     let definition = |(name, text): (String, JsonText)| {
         let raw = text.to::<Raw>().map_err(|error| error.to_string());
@@ -118,7 +118,7 @@ pub(super) fn object(json: &str) -> Result<Vec<Named>, JsonError> {
 }
 
 /// Returns the definition of a Markdown file; `None` if its head is readable and has no name that can be used.
-pub(super) fn file(text: &str, source: AgentSource, path: &Path) -> Option<Named> {
+pub(super) fn file(text: &str, source: AgentSource, path: &Path) -> Option<NamedAgent> {
     let (head, body) = front_matter::split(text);
     let name = head.text("name").filter(|name| is_name(name));
     // A file with unreadable front matter still takes a name, so that no weaker agent gets it.
@@ -131,12 +131,12 @@ pub(super) fn file(text: &str, source: AgentSource, path: &Path) -> Option<Named
 
 /// Returns the definition of a Markdown file of a plugin. Its name is that of its head, or else of its file, after the
 /// plugin's name and the folders that the file is in.
-pub(super) fn file_of_plugin(text: &str, plugin: &str, file: &str, path: &Path) -> Named {
+pub(super) fn file_of_plugin(text: &str, plugin: &str, file: &str, path: &Path) -> NamedAgent {
     let (head, body) = front_matter::split(text);
-    let own = head.text("name").filter(|name| is_name(name) && !name.contains(':'));
-    let file = match (own, file.rsplit_once(':')) {
-        (Some(own), Some((folders, _))) => format!("{folders}:{own}"),
-        (Some(own), None) => own,
+    let head_name = head.text("name").filter(|name| is_name(name) && !name.contains(':'));
+    let file = match (head_name, file.rsplit_once(':')) {
+        (Some(head_name), Some((folders, _))) => format!("{folders}:{head_name}"),
+        (Some(head_name), None) => head_name,
         (None, _) => file.to_owned(),
     };
     let name = format!("{plugin}:{file}");
@@ -153,7 +153,7 @@ fn raw(head: &FrontMatter, body: &str) -> Result<Raw, String> {
         (_, false) => "tools",
         (false, true) => "allowedTools",
     };
-    let is_known = |key: &&str| KNOWN.iter().any(|known| is_same_but_for_case(known, key));
+    let is_known = |key: &&str| KNOWN_KEYS.iter().any(|known| is_same_but_for_case(known, key));
     let other = head.keys().filter(|key| !is_known(key));
     Ok(Raw {
         description: head.text("description"),
@@ -191,43 +191,43 @@ pub(crate) fn shown_head(text: &str) -> String {
 }
 
 fn is_name(name: &str) -> bool {
-    !name.trim().is_empty() && name.chars().count() <= MOST_NAME && !name.contains(char::is_control)
+    !name.trim().is_empty() && name.chars().count() <= MAX_NAME_CHARS && !name.contains(char::is_control)
 }
 
 impl Raw {
-    /// Returns the definition, or the problem: a field that might restrict the agent and is not understood.
+    /// Returns the definition. Fails if a field that may restrict the agent is not understood.
     fn agent(self, name: &str, source: AgentSource, path: Option<&Path>) -> Result<LoadedAgent, String> {
         if !is_name(name) {
-            return Err(format!("a name has up to {MOST_NAME} characters, and no control characters"));
+            return Err(format!("a name has up to {MAX_NAME_CHARS} characters, and no control characters"));
         }
         let prompt = self.prompt.filter(|prompt| !prompt.trim().is_empty()).ok_or("it has no prompt")?;
-        let (of_plugin, wants_mode) = (source == AgentSource::Plugin, self.permission_mode.is_some());
+        let (is_plugin_agent, wants_mode) = (source == AgentSource::Plugin, self.permission_mode.is_some());
         let permission_mode = self
             .permission_mode
-            .filter(|mode| !mode.is_empty() && !of_plugin)
+            .filter(|mode| !mode.is_empty() && !is_plugin_agent)
             .map(|mode| mode.parse::<PermissionMode>())
             .transpose()?;
-        if let Some(problem) = self.other.keys().find_map(|key| misspelt_key(key, &RESTRICTING)) {
+        if let Some(problem) = self.other.keys().find_map(|key| misspelt_key(key, &RESTRICTING_KEYS)) {
             return Err(problem);
         }
         let max_turns = self.max_turns.filter(|turns| !turns.is_null()).map(|value| turns(&value)).transpose()?;
         let mut without_effect: Vec<String> =
-            self.other.into_keys().filter(|key| !LOOKS.contains(&key.as_str())).collect();
-        if of_plugin && wants_mode {
+            self.other.into_keys().filter(|key| !COSMETIC_KEYS.contains(&key.as_str())).collect();
+        if is_plugin_agent && wants_mode {
             without_effect.push("permissionMode".to_owned());
         }
-        if of_plugin && self.hooks.is_some() {
+        if is_plugin_agent && self.hooks.is_some() {
             without_effect.push("hooks".to_owned());
         }
-        let hooks = hooks(self.hooks.filter(|_| !of_plugin), &mut without_effect)?;
+        let hooks = hooks(self.hooks.filter(|_| !is_plugin_agent), &mut without_effect)?;
         let Preferences { effort, background, memory } = self.preferences;
-        let effort = understood(effort, "effort", |effort| effort.as_str()?.parse().ok(), &mut without_effect);
-        let truth = |value: &Value| value.as_bool().or(value.as_str().and_then(|text| text.parse().ok()));
-        let background = understood(background, "background", truth, &mut without_effect);
-        let memory = understood(memory, "memory", |memory| memory.as_str()?.parse().ok(), &mut without_effect);
+        let effort = read_preference(effort, "effort", |effort| effort.as_str()?.parse().ok(), &mut without_effect);
+        let parse_bool = |value: &Value| value.as_bool().or(value.as_str().and_then(|text| text.parse().ok()));
+        let background = read_preference(background, "background", parse_bool, &mut without_effect);
+        let memory = read_preference(memory, "memory", |memory| memory.as_str()?.parse().ok(), &mut without_effect);
         without_effect.sort();
         let tools = self.tools.map(|names| known_tools(names.list()));
-        let description = one_line(&self.description.unwrap_or_default(), MOST_DESCRIPTION);
+        let description = one_line(&self.description.unwrap_or_default(), MAX_DESCRIPTION_CHARS);
         let mut definition = AgentDefinition::new(name, description, prompt);
         definition = match tools {
             Some(names) if names.iter().any(|name| name == "*") => definition.with_all_tools(),
@@ -252,7 +252,7 @@ impl Raw {
     }
 }
 
-/// Returns tools and rules on tools, the names of known tools in their own spelling: `read` means `Read`.
+/// Returns the tools and rules with known tool names in their canonical spelling: `read` becomes `Read`.
 fn known_tools(names: Vec<String>) -> Vec<String> {
     let spelt = |text: &String| {
         let name = text.split('(').next().unwrap_or_default();
@@ -262,28 +262,28 @@ fn known_tools(names: Vec<String>) -> Vec<String> {
     names.into_iter().map(|text| spelt(&text).unwrap_or(text)).collect()
 }
 
-/// Refuses an agent whose tools are limited by rules that cannot be used.
+/// Refuses an agent whose tools are limited by unusable rules.
 fn check_rules(rules: &[String]) -> Result<(), String> {
     let mut policy = Policy::new(PolicyConfig::new("/"));
     policy.limit_tools(rules, Path::new("/")).map_err(|error| format!("`tools`: {error}"))
 }
 
-/// Returns a value that is understood; one that is not has no effect and is listed.
-fn understood<T>(
+/// Reads the value of a preference. An unreadable value has no effect and is added to `without_effect`.
+fn read_preference<T>(
     value: Option<Value>,
     key: &str,
     read: impl Fn(&Value) -> Option<T>,
     without_effect: &mut Vec<String>,
 ) -> Option<T> {
     let value = value.filter(|value| !value.is_null())?;
-    let known = read(&value);
-    if known.is_none() {
+    let parsed = read(&value);
+    if parsed.is_none() {
         without_effect.push(format!("{key}: {}", one_line(&value.to_string(), 40)));
     }
-    known
+    parsed
 }
 
-/// Returns the hooks of an agent. One of a gate that cannot be used makes the agent unusable.
+/// Returns the hooks of an agent. An unusable hook of a gate makes the agent unusable.
 fn hooks(value: Option<Value>, without_effect: &mut Vec<String>) -> Result<Vec<HookDefinition>, String> {
     let read = read_hooks(&value.unwrap_or_default());
     if let Some(broken) = read.broken.first() {

@@ -1,4 +1,4 @@
-//! The skills that stand in full behind the prompts of agents.
+//! Skills whose texts are appended to the prompts of agents.
 
 use super::collection::Agents;
 use crate::commands::{Command, CommandUse, Commands};
@@ -7,9 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 use windlass_types::names;
 
-/// Maximum number of skills of an agent, and maximum number of bytes of the texts of all of them.
-const MOST_SKILLS: usize = 32;
-const MOST_BYTES: usize = 256 * 1024;
+/// Maximum number of skills of an agent.
+const MAX_SKILLS: usize = 32;
+/// Maximum size of the texts of these skills together, in bytes.
+const MAX_SKILL_BYTES: usize = 256 * 1024;
 
 impl Agents {
     /// Appends the texts of the named skills to the agents' prompts. A skill that is missing, or that is not for
@@ -23,12 +24,12 @@ impl Agents {
         for agent in &mut self.agents {
             let path = agent.path.clone().unwrap_or_default();
             let mut note = |text: String| notes.add(&path, format!("the agent {:?}: {text}", agent.definition.name));
-            let mut room = MOST_BYTES;
-            for name in agent.definition.skills.iter().take(MOST_SKILLS) {
+            let mut remaining_bytes = MAX_SKILL_BYTES;
+            for name in agent.definition.skills.iter().take(MAX_SKILLS) {
                 let found = commands.for_models().find(|skill| skill.name == names::skill(name));
-                match found.map(in_full) {
-                    Some(Ok(text)) if text.len() <= room => {
-                        room = room.saturating_sub(text.len());
+                match found.map(skill_text) {
+                    Some(Ok(text)) if text.len() <= remaining_bytes => {
+                        remaining_bytes = remaining_bytes.saturating_sub(text.len());
                         agent.definition.prompt.push_str(&text);
                     }
                     Some(Ok(_)) => note(format!("the skill {name:?} is left out: it is too long")),
@@ -42,8 +43,8 @@ impl Agents {
     }
 }
 
-/// Returns the text of a skill behind a prompt.
-fn in_full(skill: &Command) -> Result<String, String> {
+/// Returns the text of a skill as it is appended to a prompt.
+fn skill_text(skill: &Command) -> Result<String, String> {
     let body = skill.expand(&CommandUse::default()).map_err(|error| error.to_string())?;
     let directory = skill.directory().unwrap_or(Path::new("none"));
     Ok(format!("\n\n# Skill {}\n\nIts directory: {}\n\n{}", skill.name, directory.display(), body.trim()))

@@ -14,15 +14,15 @@ use windlass_types::{Effort, RunModel, RunScope};
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CommandScope {
-    /// Rules of calls that need no question (`allowed-tools`).
+    /// Allow rules while the command runs (`allowed-tools`).
     pub allowed_tools: Vec<String>,
-    /// Rules of calls that are denied (`disallowed-tools`).
+    /// Deny rules while the command runs (`disallowed-tools`).
     pub disallowed_tools: Vec<String>,
     /// The model that answers (`model`). `None`: that of the session.
     pub model: Option<String>,
     /// Reasoning effort (`effort`). `None`: the session's.
     pub effort: Option<Effort>,
-    /// Hooks that listen to the runs that use it (`hooks`).
+    /// Hooks for the runs that use the command (`hooks`).
     pub hooks: CommandHooks,
 }
 
@@ -35,10 +35,10 @@ pub struct Fork {
 }
 
 impl CommandScope {
-    /// Reads the scope of a head.
+    /// Reads the scope from front matter.
     ///
     /// # Errors
-    /// A list that cannot be read.
+    /// A list in it cannot be read.
     pub(super) fn of(head: &FrontMatter) -> Result<Self, String> {
         Ok(Self {
             allowed_tools: head.rules("allowed-tools")?,
@@ -58,10 +58,10 @@ impl CommandScope {
     /// Returns the problem of an unusable restriction, in a sentence: a rule, or a hook of a gate.
     pub(crate) fn problem(&self) -> Option<String> {
         let mut policy = Policy::new(PolicyConfig::new("/"));
-        let rules = policy.add_run_rules(&[], &self.disallowed_tools).err().map(|error| error.to_string());
-        let rules = rules.or_else(|| self.disallowed_tools.iter().find_map(|rule| misspelt_tool(rule)));
-        let rules = rules.map(|error| format!("`disallowed-tools` cannot be used: {error}"));
-        rules.or_else(|| self.hooks.broken.clone().map(|problem| format!("`hooks` cannot be used: {problem}")))
+        let rule_problem = policy.add_run_rules(&[], &self.disallowed_tools).err().map(|error| error.to_string());
+        let rule_problem = rule_problem.or_else(|| self.disallowed_tools.iter().find_map(|rule| misspelt_tool(rule)));
+        let rule_problem = rule_problem.map(|error| format!("`disallowed-tools` cannot be used: {error}"));
+        rule_problem.or_else(|| self.hooks.broken.clone().map(|problem| format!("`hooks` cannot be used: {problem}")))
     }
 
     /// Returns rules of `allowed-tools` that have no effect, in sentences.
@@ -89,13 +89,13 @@ impl CommandScope {
 
     /// Returns the scope in words for people.
     pub(super) fn shown(&self, programs: &[&str]) -> String {
-        let some = |name: &str, values: String| (!values.is_empty()).then(|| format!("{name}: {values}"));
+        let part = |name: &str, values: String| (!values.is_empty()).then(|| format!("{name}: {values}"));
         let parts = [
-            some("allowed-tools", self.allowed_tools.join(", ")),
-            some("model", self.model.clone().unwrap_or_default()),
-            some("effort", self.effort.map(|effort| effort.to_string()).unwrap_or_default()),
-            some("runs", programs.iter().map(|program| format!("`{program}`")).collect::<Vec<_>>().join(", ")),
-            some("hooks", self.hooks.content().unwrap_or_default().to_owned()),
+            part("allowed-tools", self.allowed_tools.join(", ")),
+            part("model", self.model.clone().unwrap_or_default()),
+            part("effort", self.effort.map(|effort| effort.to_string()).unwrap_or_default()),
+            part("runs", programs.iter().map(|program| format!("`{program}`")).collect::<Vec<_>>().join(", ")),
+            part("hooks", self.hooks.content().unwrap_or_default().to_owned()),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
@@ -105,7 +105,7 @@ impl CommandScope {
         *self = Self { disallowed_tools: std::mem::take(&mut self.disallowed_tools), ..Self::default() };
     }
 
-    /// Puts directories where their placeholders stand in rules.
+    /// Replaces a placeholder in the rules by a directory.
     pub(super) fn place(&mut self, placeholder: &str, directory: &Path) {
         let directory = directory.to_string_lossy();
         for rule in self.allowed_tools.iter_mut().chain(&mut self.disallowed_tools) {
@@ -135,7 +135,7 @@ impl CommandScope {
     }
 }
 
-/// Returns the problem of a rule on a tool that no tool is, and that is nearly one.
+/// Returns the problem of a rule whose tool name is a misspelling of a known tool.
 fn misspelt_tool(rule: &str) -> Option<String> {
     let tool = parse_rule(rule).ok()?.tool().to_owned();
     let meant = meant_tool(&tool)?;

@@ -1,4 +1,4 @@
-//! The skills that windlass brings along.
+//! Skills that are bundled with windlass.
 
 use super::definition::{Command, CommandSource, SkillDetails};
 use crate::front_matter;
@@ -6,17 +6,17 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use windlass_tool::private_file::{AtomicFile, create_dir};
 
-/// The file of a skill.
+/// Name of the file that defines a skill.
 pub(crate) const SKILL_FILE: &str = "SKILL.md";
 
-/// A skill with its files; the first one is its text.
+/// A bundled skill with its files, as names and texts. The first file is `SKILL.md`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Bundled {
     name: &'static str,
     files: &'static [(&'static str, &'static str)],
 }
 
-static ALL: [Bundled; 4] = [
+static BUNDLED_SKILLS: [Bundled; 4] = [
     Bundled { name: "commit", files: &[(SKILL_FILE, include_str!("bundled/commit/SKILL.md"))] },
     Bundled { name: "explain-test", files: &[(SKILL_FILE, include_str!("bundled/explain-test/SKILL.md"))] },
     Bundled {
@@ -35,10 +35,9 @@ static ALL: [Bundled; 4] = [
     },
 ];
 
-/// Returns the skills that windlass brings along. Users call them; the model reads of them only where a setting lists
-/// them.
+/// Returns the bundled skills. Users can call them. The model's list has them only if a setting lists them.
 pub(super) fn all() -> impl Iterator<Item = Command> {
-    ALL.iter().filter_map(|bundled| {
+    BUNDLED_SKILLS.iter().filter_map(|bundled| {
         let (file, text) = bundled.files.first()?;
         let path = Path::new("bundled").join(bundled.name).join(file);
         let command = Command::parse(bundled.name, CommandSource::Bundled, path, text);
@@ -49,11 +48,11 @@ pub(super) fn all() -> impl Iterator<Item = Command> {
 }
 
 impl Command {
-    /// Writes the files of a bundled skill below a private folder, unless they are there, and returns their folder.
-    /// `None` for any other command. Blocks for as long as the disk takes.
+    /// Writes the files of a bundled skill to a private folder below `below`, unless they exist, and returns that
+    /// folder. `None` for any other command. Blocks for as long as the disk takes.
     ///
     /// # Errors
-    /// The folder cannot be made, or a file not written.
+    /// The folder or a file cannot be written.
     pub fn extracted(&self, below: &Path) -> io::Result<Option<PathBuf>> {
         let Some(bundled) = self.skill.as_ref().and_then(|skill| skill.bundled) else { return Ok(None) };
         let folder = below.join(bundled.name);
@@ -61,9 +60,9 @@ impl Command {
         for (name, text) in bundled.files {
             let path = folder.join(name);
             // A file that was changed, or a link in its place, is replaced.
-            let is_whole = path.symlink_metadata().is_ok_and(|file| file.is_file())
+            let is_current = path.symlink_metadata().is_ok_and(|file| file.is_file())
                 && std::fs::read(&path).is_ok_and(|found| found == text.as_bytes());
-            if !is_whole {
+            if !is_current {
                 let mut file = AtomicFile::create(&path)?;
                 file.file().write_all(text.as_bytes())?;
                 file.replace()?;

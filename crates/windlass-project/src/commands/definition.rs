@@ -33,12 +33,13 @@ pub enum CommandSource {
 }
 
 impl CommandSource {
-    /// Returns `true` if people other than the user wrote the command: imitations of the runtime in its words are marked.
+    /// Returns `true` if someone other than the user wrote the command. Then imitations of the runtime in its text are
+    /// marked.
     pub(super) fn is_of_others(self) -> bool {
         matches!(self, Self::Project | Self::Plugin)
     }
 
-    /// Returns `true` if others may have written the command, for all who work on a project.
+    /// Returns `true` if the command comes from the project.
     pub(super) fn is_of_project(self) -> bool {
         self == Self::Project
     }
@@ -83,18 +84,18 @@ pub struct Command {
     /// Names of the arguments.
     argument_names: Vec<String>,
     body: String,
-    /// The directory of its plugin, if it has one.
+    /// Directory of the command's plugin, if it has one.
     plugin_root: Option<String>,
-    /// Problem of the head, because of which the command must not be used.
+    /// Problem of the front matter that makes the command unusable.
     problem: Option<String>,
-    /// Notices about the head.
+    /// Notices about the front matter.
     notices: Vec<String>,
 }
 
-/// Keys of a head that restrict: a head with one that is nearly spelt so cannot be used.
-const RESTRICTING: [&str; 3] = ["disallowed-tools", "disable-model-invocation", "user-invocable"];
-/// Keys with an effect, besides those that restrict.
-const KNOWN: [&str; 12] = [
+/// Front matter keys that restrict. A misspelling of one makes the command unusable.
+const RESTRICTING_KEYS: [&str; 3] = ["disallowed-tools", "disable-model-invocation", "user-invocable"];
+/// Other front matter keys that have an effect.
+const OTHER_KEYS: [&str; 12] = [
     "name",
     "description",
     "argument-hint",
@@ -126,7 +127,8 @@ pub struct SkillDetails {
     pub listed: bool,
     /// `true` if the list has the skill without its description. Default: `false`.
     pub name_only: bool,
-    /// Patterns of files: it is listed once one of them is used. Default: none, it is listed from the beginning.
+    /// Patterns of files: the skill is listed once a matching file is used. Default: none, and the skill is listed from
+    /// the beginning.
     pub paths: Vec<String>,
     pub(super) bundled: Option<&'static Bundled>,
 }
@@ -139,13 +141,13 @@ impl Command {
 
     /// Creates a command from the head and the body of its file.
     pub(super) fn of(name: String, source: CommandSource, path: PathBuf, (head, body): &(FrontMatter, &str)) -> Self {
-        let first = || body.lines().map(|line| line.trim_start_matches(['#', ' '])).find(|line| !line.is_empty());
-        let description = head.text("description").or_else(|| first().map(str::to_owned)).unwrap_or_default();
-        let (scope, unread) = match CommandScope::of(head) {
+        let first_line = || body.lines().map(|line| line.trim_start_matches(['#', ' '])).find(|line| !line.is_empty());
+        let description = head.text("description").or_else(|| first_line().map(str::to_owned)).unwrap_or_default();
+        let (scope, scope_problem) = match CommandScope::of(head) {
             Ok(scope) => (scope, None),
             Err(problem) => (CommandScope::default(), Some(problem)),
         };
-        let (argument_names, unnamed) = match names_of(head) {
+        let (argument_names, names_problem) = match read_argument_names(head) {
             Ok(names) => (names, None),
             Err(problem) => (Vec::new(), Some(problem)),
         };
@@ -154,14 +156,15 @@ impl Command {
             notices.push(format!("`effort: {effort}` has no effect: there is no such effort"));
         }
         notices.extend(scope.without_effect());
-        let words = |text: &str| if source.is_of_others() { foreign_text(text) } else { text.to_owned() };
-        let mut problems = [head.problem().map(str::to_owned), unread, unnamed, misspelt(head)].into_iter().flatten();
+        let marked = |text: &str| if source.is_of_others() { foreign_text(text) } else { text.to_owned() };
+        let mut problems =
+            [head.problem().map(str::to_owned), scope_problem, names_problem, misspelt(head)].into_iter().flatten();
         Self {
             name,
-            description: words(&one_line(&description, MOST_DESCRIPTION)),
+            description: marked(&one_line(&description, MOST_DESCRIPTION)),
             argument_hint: head
                 .text("argument-hint")
-                .map(|hint| words(&one_line(&hint, MOST_DESCRIPTION)))
+                .map(|hint| marked(&one_line(&hint, MOST_DESCRIPTION)))
                 .unwrap_or_default(),
             source,
             scope,
@@ -218,7 +221,7 @@ impl Command {
         self.runs_programs = false;
     }
 
-    /// Names the directory of its plugin.
+    /// Sets the root directory of the command's plugin, and replaces its placeholder in rules.
     pub(crate) fn of_plugin(mut self, root: &Path) -> Self {
         self.scope.place_plugin(root);
         self.plugin_root = Some(root.to_string_lossy().into_owned());
@@ -257,16 +260,18 @@ impl Command {
     }
 }
 
-/// Returns the names of arguments: a list, or words. A name that is a number would hide a place.
-fn names_of(head: &FrontMatter) -> Result<Vec<String>, String> {
+/// Returns the argument names, from a list or from words. Names that begin with a digit are dropped, because they would
+/// hide a numbered placeholder.
+fn read_argument_names(head: &FrontMatter) -> Result<Vec<String>, String> {
     let listed = head.list("arguments")?;
     let words = listed.iter().flat_map(|names| names.split_whitespace());
     let is_name = |name: &&str| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && *name != "ARGUMENTS";
     Ok(words.map(|name| name.trim_start_matches('$')).filter(is_name).map(str::to_owned).collect())
 }
 
-/// Returns the problem of an unknown key that is nearly one that restricts.
+/// Returns the problem of an unknown key that looks like a misspelt restricting key.
 fn misspelt(head: &FrontMatter) -> Option<String> {
-    let is_known = |key: &&str| RESTRICTING.iter().chain(&KNOWN).any(|known| is_same_but_for_case(known, key));
-    head.keys().filter(|key| !is_known(key)).find_map(|key| misspelt_key(key, &RESTRICTING))
+    let is_known =
+        |key: &&str| RESTRICTING_KEYS.iter().chain(&OTHER_KEYS).any(|known| is_same_but_for_case(known, key));
+    head.keys().filter(|key| !is_known(key)).find_map(|key| misspelt_key(key, &RESTRICTING_KEYS))
 }

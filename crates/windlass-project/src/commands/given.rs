@@ -1,4 +1,4 @@
-//! Skills that a program gives to its sessions.
+//! Skills that the embedding program adds to its sessions.
 
 use super::bundled::SKILL_FILE;
 use super::definition::{Command, CommandSource, SkillDetails};

@@ -4,7 +4,7 @@ use crate::canonical::content_of;
 use crate::front_matter::FrontMatter;
 use windlass_hook_runner::{HookDefinition, read_hooks};
 
-/// The hooks of a command or a skill. They listen to the runs that use it, from its use on.
+/// The hooks of a command or a skill. They apply to the runs that use it, from its use on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CommandHooks {
@@ -12,9 +12,9 @@ pub struct CommandHooks {
     pub all: Vec<HookDefinition>,
     /// Ignored parts, one sentence each.
     pub notes: Vec<String>,
-    /// Problem of an unusable hook of a gate. Then the command cannot be used either: it would do too much.
+    /// Problem of an unusable hook of a gate, which makes the command unusable: without the hook it would do too much.
     pub(super) broken: Option<String>,
-    /// The key in canonical form; empty if it has no hooks.
+    /// Value of the key `hooks` as canonical JSON. Empty without hooks.
     content: String,
 }
 

@@ -12,7 +12,7 @@ use windlass_types::{ContentBlock, JsonText, Prompt, PromptCall, PromptCommand, 
 /// Maximum number of bytes of a prompt.
 pub(super) const MOST_PROMPT: usize = 4 * 1024 * 1024;
 /// Maximum number of programs and files of a prompt.
-const MOST_CALLS: usize = 32;
+const MAX_CALLS: usize = 32;
 /// Replacement for the output of a program when a setting keeps programs from running.
 const SWITCHED_OFF: &str = "[a setting keeps commands from running programs]";
 
@@ -66,7 +66,7 @@ pub enum CommandError {
         problem: String,
     },
     /// The command wants to run too many programs and read too many files.
-    #[error("/{name} runs more than {MOST_CALLS} programs, which is the most")]
+    #[error("/{name} runs more than {MAX_CALLS} programs, which is the most")]
     TooMany {
         /// The command.
         name: String,
@@ -84,8 +84,8 @@ pub enum CommandError {
     },
 }
 
-/// Text with arguments in the places of placeholders.
-struct Filled<'a> {
+/// State of one expansion: the values for placeholders, and the size of the text so far.
+struct Expansion<'a> {
     values: Values<'a>,
     /// `true` if the text had a placeholder for arguments.
     replaced: bool,
@@ -93,7 +93,7 @@ struct Filled<'a> {
     name: &'a str,
 }
 
-impl Filled<'_> {
+impl Expansion<'_> {
     fn fill(&mut self, text: &str) -> Result<String, CommandError> {
         let mut filled = String::new();
         for piece in pieces(text, self.values.names) {
@@ -142,9 +142,9 @@ impl Command {
     /// The text would be longer than 4 MiB.
     pub fn expand(&self, used: &CommandUse<'_>) -> Result<String, CommandError> {
         let single = split_arguments(used.arguments);
-        let mut filled = self.filled(used, &single);
-        let mut text = filled.fill(self.body())?;
-        text.extend(filled.rest()?);
+        let mut expansion = self.start_expansion(used, &single);
+        let mut text = expansion.fill(self.body())?;
+        text.extend(expansion.rest()?);
         Ok(self.marked(text))
     }
 
@@ -158,11 +158,11 @@ impl Command {
     /// not cover.
     pub fn prompt(&self, used: &CommandUse<'_>) -> Result<Prompt, CommandError> {
         let single = split_arguments(used.arguments);
-        let mut filled = self.filled(used, &single);
+        let mut expansion = self.start_expansion(used, &single);
         let mut parts = Vec::new();
         for segment in segments(self.body()) {
             parts.push(match segment {
-                Segment::Text(text) => PromptPart::Text(self.marked(filled.fill(text)?)),
+                Segment::Text(text) => PromptPart::Text(self.marked(expansion.fill(text)?)),
                 Segment::Program(_) if used.without_programs && self.obeys_switch() => {
                     PromptPart::Text(SWITCHED_OFF.to_owned())
                 }
@@ -170,14 +170,14 @@ impl Command {
                     if !self.runs_programs {
                         return Err(CommandError::Untrusted { name: self.name.clone(), path: self.path.clone() });
                     }
-                    PromptPart::Call(self.program_call(&filled.fill(program)?))
+                    PromptPart::Call(self.program_call(&expansion.fill(program)?))
                 }
             });
         }
-        parts.extend(filled.rest()?.map(PromptPart::Text));
-        self.add_files(used, &mut filled, &mut parts)?;
+        parts.extend(expansion.rest()?.map(PromptPart::Text));
+        self.add_files(used, &mut expansion, &mut parts)?;
         let calls = parts.iter().filter(|part| matches!(part, PromptPart::Call(_))).count();
-        if calls > MOST_CALLS {
+        if calls > MAX_CALLS {
             return Err(CommandError::TooMany { name: self.name.clone() });
         }
         let prompt = match calls {
@@ -187,7 +187,7 @@ impl Command {
         Ok(prompt.within(self.run_scope(used)).ignoring_keywords())
     }
 
-    /// A text of it, in which imitations of the runtime are marked if others wrote it.
+    /// Marks imitations of the runtime in `text` if someone other than the user wrote the command.
     fn marked(&self, text: String) -> String {
         if self.source.is_of_others() { foreign_text(&text) } else { text }
     }
@@ -198,13 +198,13 @@ impl Command {
         self.scope.for_run(&self.name, used.start().unwrap_or(Path::new("/")))
     }
 
-    /// Returns the programs that its text wants to run, as they are written.
+    /// Returns the programs in the command's text, as written.
     #[must_use]
     pub fn programs(&self) -> Vec<&str> {
         programs(self.body())
     }
 
-    fn filled<'a>(&'a self, used: &CommandUse<'a>, single: &'a [String]) -> Filled<'a> {
+    fn start_expansion<'a>(&'a self, used: &CommandUse<'a>, single: &'a [String]) -> Expansion<'a> {
         let counts_from_zero = pieces(self.body(), &[]).any(|piece| piece == Piece::Number(0));
         let values = Values {
             arguments: used.arguments.trim(),
@@ -216,19 +216,19 @@ impl Command {
             project: used.start().and_then(Path::to_str),
             session: Some(used.session).filter(|session| !session.is_empty()),
         };
-        Filled { values, replaced: false, bytes: 0, name: &self.name }
+        Expansion { values, replaced: false, bytes: 0, name: &self.name }
     }
 
     /// Adds the files that the text mentions.
     fn add_files(
         &self,
         used: &CommandUse<'_>,
-        filled: &mut Filled<'_>,
+        expansion: &mut Expansion<'_>,
         parts: &mut Vec<PromptPart>,
     ) -> Result<(), CommandError> {
         let mut seen = Vec::new();
         for mention in imports(self.body()) {
-            let mention = filled.fill(&mention)?;
+            let mention = expansion.fill(&mention)?;
             if let Some(path) = self.mentioned(&mention, used).filter(|path| !seen.contains(path)) {
                 parts.extend(file_call(&mention, &path).map(PromptPart::Call));
                 seen.push(path);
@@ -237,15 +237,14 @@ impl Command {
         Ok(())
     }
 
-    /// Returns the file that a mention means, if it is there. A project's command reaches no file outside of the
-    /// project, and none reaches those at which people keep secrets. Whether the file may be read is for the permission
-    /// gate.
+    /// Returns the file of a mention, if it exists. A project's command cannot mention files outside of the project,
+    /// and no command can mention secret files. The permission gate decides if the file may be read.
     fn mentioned(&self, mention: &str, used: &CommandUse<'_>) -> Option<PathBuf> {
         let path = target(mention, used.start()?, used.home).filter(|_| names_a_file(mention))?;
         let resolved = path.canonicalize().ok().filter(|resolved| resolved.is_file())?;
         let root = used.project.first()?;
-        let may = !self.source.is_of_project() || (path.starts_with(root) && resolved.starts_with(root));
-        (may && !is_secret(&path) && !is_secret(&resolved)).then_some(path)
+        let is_allowed = !self.source.is_of_project() || (path.starts_with(root) && resolved.starts_with(root));
+        (is_allowed && !is_secret(&path) && !is_secret(&resolved)).then_some(path)
     }
 }
 

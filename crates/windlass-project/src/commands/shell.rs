@@ -5,23 +5,27 @@ use crate::instructions::fence_of;
 /// A part of a command's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Segment<'a> {
-    /// Words.
+    /// Plain text.
     Text(&'a str),
     /// A command line for the shell, whose output takes its place.
     Program(&'a str),
 }
 
-/// Returns the parts of a text. A program begins a line or follows a blank, and ends in its line. What stands in a
-/// block between fences is text.
+/// Returns the parts of a text. A program begins a line or follows a blank, and ends in its line. Text in fenced code
+/// blocks is never a program.
 pub(super) fn segments(text: &str) -> Vec<Segment<'_>> {
     let (mut all, mut fence) = (Vec::new(), None);
     for line in text.split_inclusive('\n') {
         match (fence, fence_of(line.trim_end_matches(['\n', '\r']))) {
-            (Some((with, length)), Some((other, least, true))) if other == with && least >= length => fence = None,
+            (Some((marker, length)), Some((closing_marker, closing_length, true)))
+                if closing_marker == marker && closing_length >= length =>
+            {
+                fence = None
+            }
             (Some(_), _) => {}
-            (None, Some((with, length, _))) => fence = Some((with, length)),
+            (None, Some((marker, length, _))) => fence = Some((marker, length)),
             (None, None) => {
-                of_line(line, &mut all);
+                split_line(line, &mut all);
                 continue;
             }
         }
@@ -30,19 +34,21 @@ pub(super) fn segments(text: &str) -> Vec<Segment<'_>> {
     all
 }
 
-fn of_line<'a>(line: &'a str, all: &mut Vec<Segment<'a>>) {
-    let (mut rest, mut from) = (line, 0_usize);
-    while let Some(at) = rest.get(from..).and_then(|rest| rest.find("!`")).map(|at| at.saturating_add(from)) {
-        let (before, behind) = rest.split_at_checked(at).unwrap_or((rest, ""));
+fn split_line<'a>(line: &'a str, all: &mut Vec<Segment<'a>>) {
+    let (mut rest, mut search_start) = (line, 0_usize);
+    while let Some(position) =
+        rest.get(search_start..).and_then(|rest| rest.find("!`")).map(|position| position.saturating_add(search_start))
+    {
+        let (before, behind) = rest.split_at_checked(position).unwrap_or((rest, ""));
         let inner = behind.strip_prefix("!`").and_then(|behind| behind.split_once('`'));
-        let begins = before.chars().next_back().is_none_or(char::is_whitespace);
-        match inner.filter(|(program, _)| begins && !program.trim().is_empty()) {
+        let follows_blank = before.chars().next_back().is_none_or(char::is_whitespace);
+        match inner.filter(|(program, _)| follows_blank && !program.trim().is_empty()) {
             Some((program, after)) => {
                 all.push(Segment::Text(before));
                 all.push(Segment::Program(program.trim()));
-                (rest, from) = (after, 0);
+                (rest, search_start) = (after, 0);
             }
-            None => from = at.saturating_add(2),
+            None => search_start = position.saturating_add(2),
         }
     }
     all.push(Segment::Text(rest));

@@ -10,12 +10,12 @@ use std::collections::BTreeSet;
 use std::fs::{DirEntry, Metadata};
 use std::path::{Path, PathBuf};
 
-/// The folder of skills.
+/// Name of the folders that contain skills.
 const SKILLS: &str = "skills";
-/// The folder that programs of several vendors read.
+/// Folder that agents of several vendors read.
 const SHARED: &str = ".agents";
 /// Maximum number of names in one folder of skills.
-const MOST_NAMES: usize = 1_024;
+const MAX_NAMES: usize = 1_024;
 
 /// The folder of a skill.
 #[derive(Debug)]
@@ -51,28 +51,28 @@ fn of_user(places: &Places) -> Vec<(PathBuf, Option<PathBuf>)> {
     places.user.iter().map(|directory| directory.join(SKILLS)).chain(shared).map(|folder| (folder, None)).collect()
 }
 
-/// The nearer to the start the stronger.
+/// Returns the project's folders of skills, the nearest to the start first.
 fn of_project(places: &Places) -> Vec<(PathBuf, Option<PathBuf>)> {
-    let own = of_user(places);
-    let of = |directory: &PathBuf| {
+    let user_folders = of_user(places);
+    let skill_folders = |directory: &PathBuf| {
         let inner = FOLDERS.into_iter().chain([SHARED]);
         inner.map(|inner| (directory.join(inner).join(SKILLS), Some(directory.clone()))).collect::<Vec<_>>()
     };
-    let all = places.project.iter().rev().flat_map(of);
-    all.filter(|(folder, _)| !own.iter().any(|(other, _)| other == folder)).collect()
+    let all = places.project.iter().rev().flat_map(skill_folders);
+    all.filter(|(folder, _)| !user_folders.iter().any(|(other, _)| other == folder)).collect()
 }
 
-/// Returns the skills of one folder, sorted by name. Those of a project must lie in it.
+/// Returns the skills of one folder, sorted by name. With `within`, skills outside of that directory are left out.
 pub(crate) fn in_folder(folder: &Path, within: Option<&Path>) -> Vec<Found> {
-    // Most folders are not there, and to resolve one costs a call for each part of its path.
+    // Most folders do not exist. Reading first avoids resolving their paths, which costs a system call for each part.
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let Ok(folder) = folder.canonicalize() else { return Vec::new() };
-    // Few are links, and each part of a path that is resolved costs a call.
+    // Only links are resolved: resolving costs a system call for each part of the path.
     let resolved = |entry: &DirEntry, name: &str| match entry.file_type() {
         Ok(kind) if kind.is_dir() => Some(folder.join(name)),
         _ => entry.path().canonicalize().ok(),
     };
-    let found = entries.take(MOST_NAMES).flatten().filter_map(|entry| {
+    let found = entries.take(MAX_NAMES).flatten().filter_map(|entry| {
         let name = entry.file_name().into_string().ok().filter(|name| !name.starts_with('.') && is_name(name))?;
         let directory = resolved(&entry, &name)?;
         let lies_in_project = within.is_none_or(|within| directory.starts_with(within));
@@ -103,12 +103,16 @@ impl Command {
     /// Returns the line of the skill list: the description and the occasions of use.
     #[must_use]
     pub fn listing(&self) -> String {
-        let when = self.skill.as_ref().map(|skill| skill.when_to_use.as_str()).unwrap_or_default();
+        let when_to_use = self.skill.as_ref().map(|skill| skill.when_to_use.as_str()).unwrap_or_default();
         if self.skill.as_ref().is_some_and(|skill| skill.name_only) {
             return String::new();
         }
-        let both = if when.is_empty() { self.description.clone() } else { format!("{} {when}", self.description) };
-        one_line(&both, MOST_DESCRIPTION)
+        let text = if when_to_use.is_empty() {
+            self.description.clone()
+        } else {
+            format!("{} {when_to_use}", self.description)
+        };
+        one_line(&text, MOST_DESCRIPTION)
     }
 }
 
@@ -121,13 +125,13 @@ impl SkillDetails {
             all
         });
         let Ok(globs) = globs.build() else { return false };
-        let below = |path: &PathBuf| {
+        let is_match = |path: &PathBuf| {
             anchors.iter().filter_map(|anchor| path.strip_prefix(anchor).ok()).any(|path| globs.is_match(path))
         };
-        self.listed && paths.iter().any(below)
+        self.listed && paths.iter().any(is_match)
     }
 
-    /// Reads the details of a head.
+    /// Reads the details from front matter.
     ///
     /// # Errors
     /// A value that is no truth value or no list.

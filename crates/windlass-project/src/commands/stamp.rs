@@ -13,8 +13,8 @@ use crate::stamp::Stamp;
 pub struct CommandsStamp(blake3::Hash);
 
 impl CommandsStamp {
-    /// Looks at the files that [`load_commands`](crate::load_commands) would read, without opening them. Blocks for as
-    /// long as the disk takes.
+    /// Creates the stamp of the files that [`load_commands`](crate::load_commands) would read, without opening them.
+    /// Blocks for as long as the disk takes.
     #[must_use]
     pub fn of(places: &Places, request: &SettingsRequest) -> Self {
         Self::of_found(&find(places, request, &mut Notes::default()), places)

@@ -92,6 +92,6 @@ fn a_content_is_known_by_what_matters_of_it() {
     std::fs::write(&package, r#"{"scripts":{"lint":"b"}}"#).unwrap();
     assert_ne!(ProgramContent::read(&package).digest, before);
     let long = root.path().join("long");
-    std::fs::write(&long, vec![0; usize::try_from(MOST_COMPARED).unwrap() + 1]).unwrap();
+    std::fs::write(&long, vec![0; usize::try_from(MAX_HASHED_BYTES).unwrap() + 1]).unwrap();
     assert!(ProgramContent::read(&long).digest.contains("bytes of"));
 }

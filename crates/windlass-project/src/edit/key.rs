@@ -29,7 +29,7 @@ fn change(object: &mut Object, members: &[String], value: Option<&str>, depth: u
         return match value {
             None => Ok(object.remove(member)),
             Some(value) if object.text_of(member) == Some(value) => Ok(false),
-            Some(value) => object.set(member, laid_out(value, depth)).map(|()| true),
+            Some(value) => object.set(member, format_value(value, depth)).map(|()| true),
         };
     }
     let mut inner: Object = object.get(member)?;
@@ -42,8 +42,8 @@ fn change(object: &mut Object, members: &[String], value: Option<&str>, depth: u
     object.set(member, inner.text(depth)).map(|()| true)
 }
 
-/// Lays out a value: a list of texts has each on a line of its own, as people write it.
-fn laid_out(value: &str, depth: usize) -> String {
+/// Formats a value: a list of texts has one text per line.
+fn format_value(value: &str, depth: usize) -> String {
     match serde_json::from_str::<Vec<String>>(value) {
         Ok(items) => list_text(&items, depth),
         Err(_) => value.to_owned(),

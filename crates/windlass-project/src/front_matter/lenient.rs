@@ -11,7 +11,8 @@ pub(super) struct RepairedFields {
     pub(super) broken: bool,
 }
 
-/// Reads each key with the lines below it by itself. A value on the line of its key that is no YAML is a plain text.
+/// Reads each key separately, with the lines below it. A value on the key's line that is not valid YAML is read as
+/// plain text.
 pub(super) fn fields(head: &str) -> RepairedFields {
     let mut repaired = RepairedFields::default();
     for chunk in chunks(head) {

@@ -8,7 +8,7 @@ use std::fmt;
 /// Maximum depth of lists and maps.
 const MAX_DEPTH: usize = 16;
 
-/// A YAML value that keeps the text it is written with.
+/// A YAML value with its source text.
 #[derive(Debug, Clone)]
 pub(super) enum Node {
     /// A text, number, truth value or null. `plain`: without quotes, so that the core schema gives its type.
@@ -157,14 +157,14 @@ pub(super) fn fields(yaml: &str) -> Result<Vec<(String, Node)>, YamlError> {
 }
 
 /// A list or map whose end was not read yet.
-enum Open {
+enum OpenCollection {
     List(Vec<Node>),
     Map { fields: Vec<(String, Node)>, key: Option<String> },
 }
 
 struct Builder<'a> {
     yaml: &'a str,
-    open: Vec<(Open, Span)>,
+    open: Vec<(OpenCollection, Span)>,
     root: Option<Node>,
     documents: usize,
 }
@@ -173,13 +173,15 @@ impl Builder<'_> {
     fn event(&mut self, event: Event<'_>, span: &Span) -> Result<(), String> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                let is_text = is_plain_node(anchor, tag.as_ref())?;
+                let is_text = is_text_node(anchor, tag.as_ref())?;
                 let plain = style == ScalarStyle::Plain && !is_text;
                 self.place(Node::Scalar { text: text.into_owned(), plain })
             }
-            Event::SequenceStart(_, anchor, tag) => self.begin(Open::List(Vec::new()), anchor, tag.as_ref(), span),
+            Event::SequenceStart(_, anchor, tag) => {
+                self.begin(OpenCollection::List(Vec::new()), anchor, tag.as_ref(), span)
+            }
             Event::MappingStart(_, anchor, tag) => {
-                self.begin(Open::Map { fields: Vec::new(), key: None }, anchor, tag.as_ref(), span)
+                self.begin(OpenCollection::Map { fields: Vec::new(), key: None }, anchor, tag.as_ref(), span)
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(span),
             Event::DocumentStart(..) => {
@@ -191,8 +193,14 @@ impl Builder<'_> {
         }
     }
 
-    fn begin(&mut self, open: Open, anchor: usize, tag: Option<&Cow<'_, Tag>>, span: &Span) -> Result<(), String> {
-        is_plain_node(anchor, tag)?;
+    fn begin(
+        &mut self,
+        open: OpenCollection,
+        anchor: usize,
+        tag: Option<&Cow<'_, Tag>>,
+        span: &Span,
+    ) -> Result<(), String> {
+        is_text_node(anchor, tag)?;
         if self.open.len() >= MAX_DEPTH {
             return Err(format!("lists and maps are nested deeper than {MAX_DEPTH}"));
         }
@@ -205,16 +213,16 @@ impl Builder<'_> {
         let range = start.start.byte_offset().zip(span.end.byte_offset());
         let source = range.and_then(|(start, end)| self.yaml.get(start..end)).unwrap_or_default().trim().to_owned();
         self.place(match open {
-            Open::List(items) => Node::List { items, source },
-            Open::Map { fields, .. } => Node::Map { fields, source },
+            OpenCollection::List(items) => Node::List { items, source },
+            OpenCollection::Map { fields, .. } => Node::Map { fields, source },
         })
     }
 
     fn place(&mut self, node: Node) -> Result<(), String> {
         match self.open.last_mut() {
             None => self.root = Some(node),
-            Some((Open::List(items), _)) => items.push(node),
-            Some((Open::Map { fields, key }, _)) => match (key.take(), node) {
+            Some((OpenCollection::List(items), _)) => items.push(node),
+            Some((OpenCollection::Map { fields, key }, _)) => match (key.take(), node) {
                 (Some(key), value) => fields.push((key, value)),
                 (None, Node::Scalar { text, .. }) if fields.iter().any(|(known, _)| *known == text) => {
                     return Err(format!("the key `{text}` stands there twice"));
@@ -231,7 +239,7 @@ impl Builder<'_> {
 ///
 /// # Errors
 /// An anchor, or another tag.
-fn is_plain_node(anchor: usize, tag: Option<&Cow<'_, Tag>>) -> Result<bool, String> {
+fn is_text_node(anchor: usize, tag: Option<&Cow<'_, Tag>>) -> Result<bool, String> {
     if anchor != 0 {
         return Err("an anchor (`&name`) is not read".to_owned());
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use windlass_context::InstructionSource;
 
 /// Maximum number of patterns in effect.
-const MOST: usize = 256;
+const MAX_PATTERNS: usize = 256;
 
 /// The patterns of `claudeMdExcludes`, from settings of any layer.
 ///
@@ -27,7 +27,7 @@ impl InstructionExcludes {
     pub fn new(resolved: &Resolved, home: Option<&Path>) -> (Self, Vec<String>) {
         let mut unusable = Vec::new();
         let mut sets = [GlobSetBuilder::new(), GlobSetBuilder::new()];
-        for Setting { value, layer, .. } in resolved.memory.instruction_excludes.iter().take(MOST) {
+        for Setting { value, layer, .. } in resolved.memory.instruction_excludes.iter().take(MAX_PATTERNS) {
             let [of_user, of_project] = &mut sets;
             let set = if layer.lies_in_project() { of_project } else { of_user };
             let pattern = match (value.strip_prefix("~/"), home.and_then(Path::to_str)) {
@@ -41,8 +41,8 @@ impl InstructionExcludes {
                 }
             }
         }
-        if resolved.memory.instruction_excludes.len() > MOST {
-            unusable.push(format!("`claudeMdExcludes` has more than {MOST} patterns; the rest is left out"));
+        if resolved.memory.instruction_excludes.len() > MAX_PATTERNS {
+            unusable.push(format!("`claudeMdExcludes` has more than {MAX_PATTERNS} patterns; the rest is left out"));
         }
         let [of_user, of_project] = sets.map(|set| set.build().unwrap_or_default());
         (Self { of_user, of_project }, unusable)

@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 use windlass_types::path::normalized;
 
 /// Maximum number of imports of one file.
-const MOST: usize = 64;
-/// Longest name of an import, in bytes.
-const LONGEST: usize = 1_024;
+const MAX_IMPORTS: usize = 64;
+/// Maximum length of an import's name, in bytes.
+const MAX_NAME_BYTES: usize = 1_024;
 
-/// Returns the imports of a text, as they are written, each once. What stands in code is none: neither in spans between
-/// backticks nor in blocks between fences.
+/// Returns the imports of a text, as written, each once. Imports in code spans and fenced code blocks are ignored.
 pub(crate) fn imports(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut fence: Option<(char, usize)> = None;
@@ -17,14 +16,16 @@ pub(crate) fn imports(text: &str) -> Vec<String> {
     let mut span = None;
     for line in text.lines() {
         match (fence, fence_of(line)) {
-            (Some((with, length)), Some(ending)) if ending.0 == with && ending.1 >= length && ending.2 => fence = None,
+            (Some((marker, length)), Some(ending)) if ending.0 == marker && ending.1 >= length && ending.2 => {
+                fence = None
+            }
             (Some(_), _) => {}
-            (None, Some((with, length, _))) => (fence, span) = (Some((with, length)), None),
+            (None, Some((marker, length, _))) => (fence, span) = (Some((marker, length)), None),
             (None, None) if line.trim().is_empty() => span = None,
-            (None, None) => of_line(line, &mut span, &mut found),
+            (None, None) => scan_line(line, &mut span, &mut found),
         }
     }
-    found.truncate(MOST);
+    found.truncate(MAX_IMPORTS);
     found
 }
 
@@ -34,14 +35,14 @@ pub(crate) fn fence_of(line: &str) -> Option<(char, usize, bool)> {
     if line.len().saturating_sub(text.len()) > 3 {
         return None;
     }
-    let with = text.chars().next().filter(|first| matches!(first, '`' | '~'))?;
-    let rest = text.trim_start_matches(with);
+    let marker = text.chars().next().filter(|first| matches!(first, '`' | '~'))?;
+    let rest = text.trim_start_matches(marker);
     let length = text.len().saturating_sub(rest.len());
     // Backticks after a fence of backticks make it a span of code in a line.
-    (length >= 3 && !(with == '`' && rest.contains('`'))).then(|| (with, length, rest.trim().is_empty()))
+    (length >= 3 && !(marker == '`' && rest.contains('`'))).then(|| (marker, length, rest.trim().is_empty()))
 }
 
-fn of_line(line: &str, span: &mut Option<usize>, found: &mut Vec<String>) {
+fn scan_line(line: &str, span: &mut Option<usize>, found: &mut Vec<String>) {
     let mut rest = line;
     let mut before = ' ';
     while let Some(next) = rest.chars().next() {
@@ -56,7 +57,7 @@ fn of_line(line: &str, span: &mut Option<usize>, found: &mut Vec<String>) {
             rest = after;
         } else if next == '@' && span.is_none() && (before.is_whitespace() || before == '(') {
             let (name, after) = name_of(rest.get(1..).unwrap_or_default());
-            if !name.is_empty() && name.len() <= LONGEST && !found.contains(&name) {
+            if !name.is_empty() && name.len() <= MAX_NAME_BYTES && !found.contains(&name) {
                 found.push(name);
             }
             rest = after;
@@ -72,11 +73,11 @@ fn name_of(text: &str) -> (String, &str) {
     let mut name = String::new();
     let mut end = text.len();
     let mut letters = text.char_indices().peekable();
-    while let Some((at, c)) = letters.next() {
+    while let Some((position, c)) = letters.next() {
         if c == '\\' && letters.next_if(|(_, next)| *next == ' ').is_some() {
             name.push(' ');
         } else if c.is_whitespace() || matches!(c, '`' | '@') {
-            end = at;
+            end = position;
             break;
         } else {
             name.push(c);
@@ -144,7 +145,7 @@ mod tests {
         #[test]
         fn any_text_is_read_within_bounds(text in "(@|`|~|[a-z./\\\\ #]|\n|é|\\PC){0,200}") {
             let found = imports(&text);
-            prop_assert!(found.len() <= MOST);
+            prop_assert!(found.len() <= MAX_IMPORTS);
             for name in &found {
                 prop_assert!(!name.is_empty() && !name.contains(['\n', '`']));
             }

@@ -14,7 +14,7 @@ const LOCAL: &str = "CLAUDE.local.md";
 /// The folder of rules.
 const RULES: &str = "rules";
 /// Maximum number of a project's folders that are read.
-const MOST_FOLDERS: usize = 4_096;
+const MAX_FOLDERS: usize = 4_096;
 
 /// A file that may be there.
 #[derive(Debug)]
@@ -32,9 +32,9 @@ pub(super) struct Candidate {
 /// The folders of a project.
 #[derive(Debug)]
 pub(super) struct Layout {
-    /// The uppermost one, which all files of the project lie in.
+    /// The uppermost folder, which contains all files of the project.
     root: PathBuf,
-    /// From there to the start.
+    /// Folders from the root to the start.
     chain: Vec<PathBuf>,
 }
 
@@ -101,7 +101,7 @@ impl Layout {
         let mut found = BTreeSet::new();
         for folder in folders.into_iter().filter(|folder| folder.starts_with(&self.root)) {
             for folder in folder.ancestors().take_while(|folder| *folder != self.root) {
-                if visited.len() < MOST_FOLDERS
+                if visited.len() < MAX_FOLDERS
                     && !self.chain.iter().any(|known| known == folder)
                     && visited.insert(folder.to_path_buf())
                 {
@@ -132,9 +132,10 @@ pub(super) async fn of_folder(folder: &Path, root: &Path, sources: SettingSource
                 inner.push(path);
             }
         }
-        let own = NAMES.map(|name| folder.join(name)).into_iter();
-        let own = own.chain(inner.iter().flat_map(|inner| NAMES.map(|name| inner.join(name))));
-        all.extend(own.map(|path| of_project(path, InstructionSource::Project)));
+        let instruction_paths = NAMES.map(|name| folder.join(name)).into_iter();
+        let instruction_paths =
+            instruction_paths.chain(inner.iter().flat_map(|inner| NAMES.map(|name| inner.join(name))));
+        all.extend(instruction_paths.map(|path| of_project(path, InstructionSource::Project)));
         for inner in inner {
             let rules = files.rules_of_workspace(&inner.join(RULES), root).await;
             all.extend(rules.into_iter().map(|path| Candidate {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use windlass_tool::{EntryKind, Workspace, WorkspaceErrorKind};
 
 /// Maximum number of bytes of a file.
-const MOST_BYTES: u64 = 256 * 1024;
+const MAX_BYTES: u64 = 256 * 1024;
 
 /// Predicate: `true` if a path, as it is written and as it resolves, may be read.
 pub(super) type MayRead = Arc<dyn Fn(&Path, &Path) -> bool + Send + Sync>;
 
 /// Maximum number of names in a folder of rules.
-const MOST_NAMES: usize = 1_024;
+const MAX_NAMES: usize = 1_024;
 
 /// A file that was read.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(super) struct Files {
 impl Files {
     /// Returns a file of this machine. `None` if there is none of this name.
     pub(super) fn of_machine(&self, path: &Path) -> Result<Option<Found>, String> {
-        let text = match read_text(path, MOST_BYTES) {
+        let text = match read_text(path, MAX_BYTES) {
             Ok(Some(text)) => text,
             Ok(None) => return Ok(None),
             Err(ReadError::Io(_)) if path.is_dir() => return Ok(None),
@@ -66,7 +66,7 @@ impl Files {
         if !(self.may_read)(path, &resolved) {
             return Err("a rule forbids to read it".to_owned());
         }
-        let text = read_text_through(&*self.workspace, path, &resolved, MOST_BYTES).await;
+        let text = read_text_through(&*self.workspace, path, &resolved, MAX_BYTES).await;
         let text = text.map_err(|error| match error {
             ReadError::TooBig => too_big(),
             ReadError::Io(error) => error.to_string(),
@@ -94,15 +94,15 @@ impl Files {
         if resolved.kind != EntryKind::Directory || !resolved.path.starts_with(within) {
             return Vec::new();
         }
-        let (mut found, mut left, mut open) = (Vec::new(), MOST_NAMES, vec![(resolved.path, 4_u8)]);
-        while let Some((folder, depth)) = open.pop() {
-            let entries = self.workspace.entries(&folder, left).await.unwrap_or_default();
-            left = left.saturating_sub(entries.len());
+        let (mut found, mut remaining, mut pending) = (Vec::new(), MAX_NAMES, vec![(resolved.path, 4_u8)]);
+        while let Some((folder, depth)) = pending.pop() {
+            let entries = self.workspace.entries(&folder, remaining).await.unwrap_or_default();
+            remaining = remaining.saturating_sub(entries.len());
             for entry in entries {
                 let path = folder.join(&entry.name);
                 match entry.kind {
                     EntryKind::File if is_rule(&path) => found.push(path),
-                    EntryKind::Directory if depth > 0 => open.push((path, depth.saturating_sub(1))),
+                    EntryKind::Directory if depth > 0 => pending.push((path, depth.saturating_sub(1))),
                     _ => {}
                 }
             }
@@ -113,15 +113,15 @@ impl Files {
 
     /// Returns the Markdown files below a folder of this machine.
     pub(super) fn rules_of_machine(&self, folder: &Path) -> Vec<PathBuf> {
-        let (mut found, mut left, mut open) = (Vec::new(), MOST_NAMES, vec![(folder.to_path_buf(), 4_u8)]);
-        while let Some((folder, depth)) = open.pop() {
+        let (mut found, mut remaining, mut pending) = (Vec::new(), MAX_NAMES, vec![(folder.to_path_buf(), 4_u8)]);
+        while let Some((folder, depth)) = pending.pop() {
             let Ok(entries) = std::fs::read_dir(&folder) else { continue };
-            for entry in entries.take(left).flatten() {
-                left = left.saturating_sub(1);
+            for entry in entries.take(remaining).flatten() {
+                remaining = remaining.saturating_sub(1);
                 let (path, kind) = (entry.path(), entry.file_type());
                 match kind {
                     Ok(kind) if kind.is_file() && is_rule(&path) => found.push(path),
-                    Ok(kind) if kind.is_dir() && depth > 0 => open.push((path, depth.saturating_sub(1))),
+                    Ok(kind) if kind.is_dir() && depth > 0 => pending.push((path, depth.saturating_sub(1))),
                     _ => {}
                 }
             }
@@ -136,5 +136,5 @@ fn is_rule(path: &Path) -> bool {
 }
 
 fn too_big() -> String {
-    format!("it is larger than {MOST_BYTES} bytes")
+    format!("it is larger than {MAX_BYTES} bytes")
 }

@@ -1,4 +1,4 @@
-//! Instructions that wait until a file is used that they are for.
+//! Instructions that apply once a matching file is used.
 
 use super::places::of_folder;
 use super::{Instruction, InstructionFiles};
@@ -6,16 +6,16 @@ use std::path::PathBuf;
 use windlass_tool::EntryKind;
 
 /// Maximum number of folders read, and maximum depth.
-const MOST_FOLDERS: usize = 4_096;
-const DEEPEST: u8 = 16;
+const MAX_FOLDERS: usize = 4_096;
+const MAX_DEPTH: u8 = 16;
 /// Maximum number of names of a folder.
-const MOST_NAMES: usize = 4_096;
+const MAX_NAMES: usize = 4_096;
 /// Names that show that a folder may have instructions of its own.
-const SIGNS: [&str; 5] = ["AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", ".claude", ".windlass"];
-/// Folders made by programs, with files of others.
-const MADE: [&str; 5] = ["node_modules", "target", "dist", "build", "vendor"];
+const INSTRUCTION_NAMES: [&str; 5] = ["AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", ".claude", ".windlass"];
+/// Folders that programs generate, with third-party files.
+const GENERATED_FOLDERS: [&str; 5] = ["node_modules", "target", "dist", "build", "vendor"];
 
-/// Instructions that the model reads once a file is used that they are for.
+/// Instructions that the model reads once a matching file is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitingInstruction {
@@ -54,22 +54,22 @@ impl InstructionFiles {
 
     /// Returns the folders below the start that may have instructions of their own, the upper ones first.
     async fn folders_with_instructions(&self) -> Vec<PathBuf> {
-        let (mut found, mut left) = (Vec::new(), MOST_FOLDERS);
-        let mut open = vec![(self.places.start().to_path_buf(), DEEPEST)];
-        while let Some((folder, depth)) = open.pop() {
-            let entries = self.files.workspace.entries(&folder, MOST_NAMES).await.unwrap_or_default();
+        let (mut found, mut remaining) = (Vec::new(), MAX_FOLDERS);
+        let mut pending = vec![(self.places.start().to_path_buf(), MAX_DEPTH)];
+        while let Some((folder, depth)) = pending.pop() {
+            let entries = self.files.workspace.entries(&folder, MAX_NAMES).await.unwrap_or_default();
             let named: Vec<(&str, EntryKind)> =
                 entries.iter().filter_map(|entry| Some((entry.name.to_str()?, entry.kind))).collect();
-            let is_walked = |name: &str| depth > 0 && !name.starts_with('.') && !MADE.contains(&name);
+            let is_walked = |name: &str| depth > 0 && !name.starts_with('.') && !GENERATED_FOLDERS.contains(&name);
             let inner = named.iter().filter(|(name, kind)| *kind == EntryKind::Directory && is_walked(name));
             let mut inner: Vec<PathBuf> = inner.map(|(name, _)| folder.join(name)).collect();
-            if folder != self.places.start() && named.iter().any(|(name, _)| SIGNS.contains(name)) {
+            if folder != self.places.start() && named.iter().any(|(name, _)| INSTRUCTION_NAMES.contains(name)) {
                 found.push(folder);
             }
             inner.sort_by(|a, b| b.cmp(a));
-            inner.truncate(left);
-            left = left.saturating_sub(inner.len());
-            open.extend(inner.into_iter().map(|folder| (folder, depth.saturating_sub(1))));
+            inner.truncate(remaining);
+            remaining = remaining.saturating_sub(inner.len());
+            pending.extend(inner.into_iter().map(|folder| (folder, depth.saturating_sub(1))));
         }
         found
     }

@@ -7,7 +7,7 @@ use windlass_types::text::clean_line;
 /// Name of the command, and its possible arguments.
 pub const MEMORY_COMMAND: (&str, &str) = ("memory", "[show NAME | forget NAME]");
 
-const HOW: &str = "`/memory show NAME` shows a note and `/memory forget NAME` removes it; in a terminal `windlass memory` has \
+const USAGE: &str = "`/memory show NAME` shows a note and `/memory forget NAME` removes it; in a terminal `windlass memory` has \
                    `list`, `show`, `add` and `forget`. The files can be edited as well.";
 
 impl MemoryDirectory {
@@ -45,7 +45,7 @@ impl MemoryDirectory {
             let _ = writeln!(text, "{}", line(note));
         }
         text.push('\n');
-        text.push_str(HOW);
+        text.push_str(USAGE);
         Ok(text)
     }
 }

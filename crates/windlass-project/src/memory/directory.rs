@@ -15,14 +15,14 @@ use windlass_tool::private_file::{self, create_dir, sync_dir};
 use windlass_types::Timestamp;
 use windlass_types::near::nearest;
 
-/// The name of a file before it has its own.
-const NEW: &str = ".new.tmp";
+/// Name of a file while it is written, before it replaces the old one.
+const TEMPORARY_FILE: &str = ".new.tmp";
 /// Maximum number of times that the index is written again because another program changed it meanwhile.
-const MOST_TRIES: u32 = 100;
+const MAX_INDEX_WRITES: u32 = 100;
 /// Maximum number of bytes of all memories of a directory together.
-const MOST_BYTES_OF_ALL: u64 = 16 * 1024 * 1024;
+const MAX_TOTAL_BYTES: u64 = 16 * 1024 * 1024;
 /// Maximum number of files that are read because the index does not list them.
-const MOST_UNLISTED: usize = 256;
+const MAX_UNLISTED: usize = 256;
 
 /// A directory of memories: `MEMORY.md`, which is the index, and a file for each memory.
 ///
@@ -61,7 +61,7 @@ impl MemoryDirectory {
         Self { path: path.into(), within: None, is_shared: false }
     }
 
-    /// The same inside of a directory: a link that leads out of it is refused.
+    /// Requires the memory to lie in this directory: a link that leads out of it is refused.
     #[must_use]
     pub fn within(mut self, directory: impl Into<PathBuf>) -> Self {
         self.within = Some(directory.into());
@@ -154,8 +154,7 @@ impl MemoryDirectory {
         })
     }
 
-    /// Changes a memory. What `change` leaves alone stays; the day of the change becomes `now`. Returns it as it is
-    /// then.
+    /// Changes a memory, sets the day of its last change to `now`, and returns it.
     ///
     /// # Errors
     /// No memory has this name; else those of [`add`](Self::add).
@@ -201,10 +200,10 @@ impl MemoryDirectory {
     fn put(&self, directory: &Path, scan: &mut Scan, note: &MemoryNote, old: Option<&[u8]>) -> Result<(), MemoryError> {
         let text = note.file();
         let bytes = scan.bytes_without(directory, &note.name).saturating_add(text.len() as u64);
-        if bytes > MOST_BYTES_OF_ALL {
-            let most = MOST_BYTES_OF_ALL / (1024 * 1024);
+        if bytes > MAX_TOTAL_BYTES {
+            let max_mib = MAX_TOTAL_BYTES / (1024 * 1024);
             let problem =
-                format!("all memories together have at most {most} MiB: forget some that are of no use any more");
+                format!("all memories together have at most {max_mib} MiB: forget some that are of no use any more");
             return Err(MemoryError::TooMuch { problem });
         }
         let path = directory.join(note.name.file());
@@ -217,14 +216,14 @@ impl MemoryDirectory {
     fn renew_index(&self, directory: &Path, scan: &Scan, entry: Option<&MemoryEntry>) -> Result<(), MemoryError> {
         let path = directory.join(FILE);
         let renew = || -> io::Result<()> {
-            for _ in 0..MOST_TRIES {
+            for _ in 0..MAX_INDEX_WRITES {
                 let (mut index, old) = read_index(directory)?;
                 entry.into_iter().for_each(|entry| index.set(entry));
                 let text = complete(directory, index, scan).text();
                 match self.replace(&path, text.as_bytes(), old.as_deref()) {
                     // Another program has just written the index: its words are kept.
                     Err(error) if ContentChanged::is(&error) => {}
-                    written => return written.and_then(|()| sync_dir(directory)),
+                    result => return result.and_then(|()| sync_dir(directory)),
                 }
             }
             Err(ContentChanged.into())
@@ -232,11 +231,11 @@ impl MemoryDirectory {
         renew().map_err(|problem| MemoryError::Index { path: path.clone(), problem })
     }
 
-    /// Gives a file its content in one step, durable before it has the name. A link of its name is not followed. Only
-    /// the owner of the lock writes, so a file with the name of the new one was left behind by a crash. Other programs
-    /// take no lock: a file whose content is no longer `old` stays as they left it.
+    /// Replaces the content of a file atomically and durably. A link of its name is not followed. Only the owner of the
+    /// lock writes, so an existing temporary file was left behind by a crash. Other programs take no lock: a file whose
+    /// content is no longer `old` is not replaced.
     fn replace(&self, path: &Path, content: &[u8], old: Option<&[u8]>) -> io::Result<()> {
-        let new = path.with_file_name(NEW);
+        let new = path.with_file_name(TEMPORARY_FILE);
         drop(std::fs::remove_file(&new));
         let write = || -> io::Result<()> {
             let mut file = if self.is_shared { File::create_new(&new)? } else { private_file::create(&new)? };
@@ -244,15 +243,15 @@ impl MemoryDirectory {
             file.sync_all()?;
             content_swap::replace_at(&new, path, old)
         };
-        let written = write();
+        let result = write();
         // The first error is the one to report.
         drop(std::fs::remove_file(&new));
-        written
+        result
     }
 
     /// Changes files as the only writer.
     fn write<T>(&self, change: impl FnOnce(&Path, &mut Scan) -> Result<T, MemoryError>) -> Result<T, MemoryError> {
-        let directory = self.made()?;
+        let directory = self.create()?;
         let _lock = Lock::take(&directory)?;
         change(&directory, &mut Scan::of(&directory)?)
     }
@@ -268,15 +267,16 @@ impl MemoryDirectory {
         Ok(Some(resolved))
     }
 
-    /// The same, made if it is not there.
-    fn made(&self) -> Result<PathBuf, MemoryError> {
-        // Nothing is made where a link leads out.
-        let there = self.path.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
-        if let Some(there) = there.filter(|_| self.within.as_ref().is_some_and(|within| self.path.starts_with(within)))
+    /// Returns the directory with all links followed, and creates it if it is missing.
+    fn create(&self) -> Result<PathBuf, MemoryError> {
+        // No directory is created where a link leads out of `within`.
+        let existing = self.path.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
+        if let Some(existing) =
+            existing.filter(|_| self.within.as_ref().is_some_and(|within| self.path.starts_with(within)))
         {
             let is_above = self.within.as_ref().and_then(|within| within.canonicalize().ok());
-            if !is_above.is_some_and(|within| within.starts_with(&there)) {
-                self.check_inside(&there)?;
+            if !is_above.is_some_and(|within| within.starts_with(&existing)) {
+                self.check_inside(&existing)?;
             }
         }
         create_dir(&self.path).map_err(MemoryError::io(&self.path))?;
@@ -332,7 +332,7 @@ fn complete(directory: &Path, mut index: Index, scan: &Scan) -> Index {
         index.retain(|name| scan.names.contains(name));
     }
     let listed: std::collections::BTreeSet<MemoryName> = index.entries().map(|entry| entry.name.clone()).collect();
-    let unlisted = scan.names.difference(&listed).take(MOST_UNLISTED);
+    let unlisted = scan.names.difference(&listed).take(MAX_UNLISTED);
     for (note, _) in unlisted.filter_map(|name| read(directory, name.clone()).ok()?) {
         index.set(&MemoryEntry::of(&note));
     }

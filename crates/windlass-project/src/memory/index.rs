@@ -11,7 +11,7 @@ pub(super) const FILE: &str = "MEMORY.md";
 /// Maximum number of bytes of the file.
 pub(super) const MOST_BYTES: u64 = 4 * 1024 * 1024;
 /// Maximum number of characters of a line's description.
-const MOST_DESCRIPTION: usize = 300;
+const MAX_DESCRIPTION_CHARS: usize = 300;
 
 /// Entry of a memory in the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,10 +31,10 @@ impl MemoryEntry {
     /// Creates an entry with only a name and a description.
     #[must_use]
     pub fn new(name: MemoryName, description: &str) -> Self {
-        Self { name, description: one_line(description, MOST_DESCRIPTION), kind: None, updated: None }
+        Self { name, description: one_line(description, MAX_DESCRIPTION_CHARS), kind: None, updated: None }
     }
 
-    /// Returns the line of a memory.
+    /// Creates the entry of a memory.
     pub(super) fn of(note: &MemoryNote) -> Self {
         let (name, description) = (note.name.clone(), note.description.clone());
         Self { name, description, kind: note.kind, updated: note.updated }
@@ -66,13 +66,13 @@ impl MemoryEntry {
         let (text, kind, updated) = without_details(rest.trim());
         let text = text.trim_start_matches(['—', '–', '-', ':']).trim();
         let title = title.trim();
-        // Others give it a title of its own.
+        // Other programs give the link a title of its own.
         let description = match (title == name.as_str() || title.is_empty(), text.is_empty()) {
             (true, _) => text.to_owned(),
             (false, true) => title.to_owned(),
             (false, false) => format!("{title}: {text}"),
         };
-        Some(Self { name, description: one_line(&description, MOST_DESCRIPTION), kind, updated })
+        Some(Self { name, description: one_line(&description, MAX_DESCRIPTION_CHARS), kind, updated })
     }
 }
 
@@ -83,8 +83,8 @@ fn without_details(text: &str) -> (&str, Option<MemoryKind>, Option<Timestamp>) 
     let (mut kind, mut updated) = (None, None);
     for part in inside.split(',').map(str::trim) {
         match (part.parse::<MemoryKind>(), day_of(part)) {
-            (Ok(said), _) => kind = Some(said),
-            (_, Some(said)) if part.len() == 10 => updated = Some(said),
+            (Ok(value), _) => kind = Some(value),
+            (_, Some(value)) if part.len() == 10 => updated = Some(value),
             _ => return plain,
         }
     }
@@ -96,7 +96,7 @@ fn without_details(text: &str) -> (&str, Option<MemoryKind>, Option<Timestamp>) 
 enum IndexLine {
     /// A line written by people.
     Text(String),
-    /// A memory, and the line as it stands there.
+    /// A memory, and its line as written.
     Entry(MemoryEntry, String),
 }
 
@@ -138,21 +138,21 @@ impl Index {
             IndexLine::Entry(..) => None,
         });
         let words: Vec<&str> = words.collect();
-        let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
-        if words.iter().any(says) { words.join("\n").trim().to_owned() } else { String::new() }
+        let has_text = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+        if words.iter().any(has_text) { words.join("\n").trim().to_owned() } else { String::new() }
     }
 
     /// Gives a memory its line: in the place of the one that it has, else at the end.
     pub(super) fn set(&mut self, entry: &MemoryEntry) {
         let line = IndexLine::Entry(entry.clone(), entry.line());
-        let is_its = |known: &&mut IndexLine| matches!(known, IndexLine::Entry(known, _) if known.name == entry.name);
-        match self.0.iter_mut().find(is_its) {
+        let is_same = |known: &&mut IndexLine| matches!(known, IndexLine::Entry(known, _) if known.name == entry.name);
+        match self.0.iter_mut().find(is_same) {
             Some(known) => *known = line,
             None => self.0.push(line),
         }
     }
 
-    /// Takes out the lines of memories that this does not keep.
+    /// Removes the lines of memories that `keeps` rejects.
     pub(super) fn retain(&mut self, keeps: impl Fn(&MemoryName) -> bool) {
         self.0.retain(|line| match line {
             IndexLine::Entry(entry, _) => keeps(&entry.name),

@@ -8,7 +8,7 @@ use windlass_tool::private_file;
 /// File whose lock is taken. The file is never removed: that would let two writers have one each.
 const FILE: &str = ".lock";
 /// Number of attempts to take the lock: for 5 seconds.
-const TRIES: u32 = 500;
+const MAX_ATTEMPTS: u32 = 500;
 
 /// The lock of a directory. It ends with this value, so also with the process.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl Lock {
         let path = directory.join(FILE);
         let file = open(&path).map_err(MemoryError::io(&path))?;
         // On a file system without locks, each file is replaced as a whole, and the index is completed from the files.
-        match private_file::lock(&file, File::try_lock, |tried| tried < TRIES) {
+        match private_file::lock(&file, File::try_lock, |tried| tried < MAX_ATTEMPTS) {
             Ok(true) => Ok(Self(file)),
             Ok(false) => Err(MemoryError::Busy),
             Err(problem) => Err(MemoryError::Io { path, problem }),

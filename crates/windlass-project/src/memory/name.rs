@@ -4,11 +4,11 @@ use super::MemoryError;
 use std::fmt;
 
 /// Maximum number of characters of a name.
-const MOST: usize = 64;
-/// The ending of their files.
+const MAX_CHARS: usize = 64;
+/// Extension of the files of memories.
 const ENDING: &str = ".md";
 /// Reserved file names of some systems, and the name of the index.
-const TAKEN: [&str; 6] = ["aux", "con", "memory", "nul", "prn", "readme"];
+const RESERVED_NAMES: [&str; 6] = ["aux", "con", "memory", "nul", "prn", "readme"];
 
 /// The name of a memory: a safe part of a file name on every system.
 ///
@@ -54,17 +54,17 @@ impl std::str::FromStr for MemoryName {
     type Err = MemoryError;
 
     fn from_str(text: &str) -> Result<Self, MemoryError> {
-        let fits = (1..=MOST).contains(&text.len())
+        let fits = (1..=MAX_CHARS).contains(&text.len())
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
             && text.starts_with(|c: char| c.is_ascii_alphanumeric());
         let lower = text.to_ascii_lowercase();
         let port = lower.strip_prefix("com").or(lower.strip_prefix("lpt"));
         let is_device =
             port.is_some_and(|number| number.len() == 1 && number.bytes().all(|byte| byte.is_ascii_digit()));
-        if fits && !is_device && !TAKEN.contains(&lower.as_str()) {
+        if fits && !is_device && !RESERVED_NAMES.contains(&lower.as_str()) {
             return Ok(Self(text.to_owned()));
         }
-        Err(MemoryError::Name { name: text.chars().take(MOST).collect() })
+        Err(MemoryError::Name { name: text.chars().take(MAX_CHARS).collect() })
     }
 }
 

@@ -10,9 +10,9 @@ use windlass_types::Timestamp;
 use windlass_types::text::clean;
 
 /// Maximum number of characters of a description.
-const MOST_DESCRIPTION: usize = 200;
+const MAX_DESCRIPTION_CHARS: usize = 200;
 /// Maximum number of bytes of a content.
-const MOST_CONTENT: usize = 16 * 1024;
+const MAX_CONTENT_BYTES: usize = 16 * 1024;
 /// Maximum number of bytes of a file: other programs may write longer files than this one does.
 pub(super) const MOST_FILE: u64 = 64 * 1024;
 
@@ -112,11 +112,13 @@ impl MemoryNote {
         }
         let too_much = |problem| Err(MemoryError::TooMuch { problem });
         let characters = self.description.chars().count();
-        if characters > MOST_DESCRIPTION {
-            return too_much(format!("the description has {characters} characters; at most {MOST_DESCRIPTION} fit"));
+        if characters > MAX_DESCRIPTION_CHARS {
+            return too_much(format!(
+                "the description has {characters} characters; at most {MAX_DESCRIPTION_CHARS} fit"
+            ));
         }
-        if self.content.len() > MOST_CONTENT {
-            let (bytes, most) = (self.content.len(), MOST_CONTENT);
+        if self.content.len() > MAX_CONTENT_BYTES {
+            let (bytes, most) = (self.content.len(), MAX_CONTENT_BYTES);
             return too_much(format!(
                 "the content has {bytes} bytes; at most {most} fit: keep what matters, or split it"
             ));
@@ -127,16 +129,16 @@ impl MemoryNote {
         }
     }
 
-    /// Returns the memory in the text of a file. What the head does not say is absent; without a description the first
-    /// line of the content is one.
+    /// Returns the memory in the text of a file. Fields that the front matter lacks are `None`. Without a description,
+    /// the first line of the content is used.
     pub(super) fn parse(name: MemoryName, text: &str) -> Self {
         let (head, body) = front_matter::split(text);
         let content = body.trim();
-        let first = || content.lines().next().unwrap_or_default().trim_start_matches('#').trim().to_owned();
-        let description = head.text("description").unwrap_or_else(first);
+        let first_line = || content.lines().next().unwrap_or_default().trim_start_matches('#').trim().to_owned();
+        let description = head.text("description").unwrap_or_else(first_line);
         Self {
             name,
-            description: one_line(description.trim(), MOST_DESCRIPTION),
+            description: one_line(description.trim(), MAX_DESCRIPTION_CHARS),
             kind: head.text("type").and_then(|kind| kind.parse().ok()),
             created: head.text("created").as_deref().and_then(day_of),
             updated: head.text("updated").as_deref().and_then(day_of),
@@ -148,7 +150,7 @@ impl MemoryNote {
     pub(super) fn file(&self) -> String {
         let mut text = format!("---\nname: {}\ndescription: {}\n", self.name, quoted(&self.description));
         let dates = [("created", self.created), ("updated", self.updated)];
-        let dates = dates.into_iter().filter_map(|(key, at)| Some((key, day(at?))));
+        let dates = dates.into_iter().filter_map(|(key, date)| Some((key, day(date?))));
         let kind = self.kind.map(|kind| ("type", kind.to_string()));
         for (key, value) in kind.into_iter().chain(dates) {
             text.push_str(&format!("{key}: {value}\n"));
@@ -157,7 +159,7 @@ impl MemoryNote {
     }
 }
 
-/// Returns a text as a value of a head: in quotes unless it means itself without.
+/// Returns a text as a front matter value, in quotes if YAML would read it as something else.
 fn quoted(text: &str) -> String {
     let plain = format!("---\ndescription: {text}\n---\n");
     let (head, _) = front_matter::split(&plain);

@@ -5,11 +5,12 @@ use crate::places::{FOLDERS, Places};
 use std::path::PathBuf;
 use windlass_subagent::MemoryScope;
 
-/// The folders of notes: in the user's directory and in the project, for all and for the user alone.
-const SHARED: &str = "agent-memory";
-const LOCAL: &str = "agent-memory-local";
+/// Name of the folder of memories in the user's directory, and of the shared one in a project.
+const SHARED_FOLDER: &str = "agent-memory";
+/// Name of the folder in a project with memories for the user alone.
+const LOCAL_FOLDER: &str = "agent-memory-local";
 /// Maximum number of characters of a name that is not used as it is.
-const MOST_NAME: usize = 40;
+const MAX_NAME_CHARS: usize = 40;
 
 impl MemoryDirectory {
     /// Returns the memory of the agent with this name. `None` for the user scope if there is no user directory.
@@ -25,9 +26,9 @@ impl MemoryDirectory {
     pub fn of_agent(places: &Places, scope: MemoryScope, name: &str) -> Option<Self> {
         let folder = folder_of(name);
         let inner = match scope {
-            MemoryScope::User => return Some(Self::at(places.user.first()?.join(SHARED).join(folder))),
-            MemoryScope::Local => LOCAL,
-            _ => SHARED,
+            MemoryScope::User => return Some(Self::at(places.user.first()?.join(SHARED_FOLDER).join(folder))),
+            MemoryScope::Local => LOCAL_FOLDER,
+            _ => SHARED_FOLDER,
         };
         let root = places.project.first()?;
         let candidates: Vec<PathBuf> = FOLDERS.iter().map(|own| root.join(own).join(inner).join(&folder)).collect();
@@ -43,7 +44,7 @@ fn folder_of(name: &str) -> String {
         return name.to_owned();
     }
     let plain = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' });
-    let plain: String = plain.take(MOST_NAME).collect();
+    let plain: String = plain.take(MAX_NAME_CHARS).collect();
     let hash = blake3::hash(name.as_bytes()).to_hex();
     format!("{}-{}", plain.trim_matches('-'), hash.get(..8).unwrap_or_default()).trim_start_matches('-').to_owned()
 }

@@ -8,19 +8,19 @@ use std::path::Path;
 /// Maximum number of memories of a directory. More are not read, and no more are written.
 pub(super) const MOST_MEMORIES: usize = 10_000;
 /// Maximum number of names that are read.
-const MOST_NAMES: usize = 2 * MOST_MEMORIES;
+const MAX_NAMES: usize = 2 * MOST_MEMORIES;
 
 /// Names in a memory directory.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// The memories. Links are none.
+    /// Names of the memories. Links are ignored.
     pub(super) names: BTreeSet<MemoryName>,
     /// `true` if there are more names than were read.
     pub(super) is_cut: bool,
 }
 
 impl Scan {
-    /// Looks at a directory. One that is not there is empty.
+    /// Reads the names in a directory. A missing directory is empty.
     pub(super) fn of(directory: &Path) -> Result<Self, MemoryError> {
         let mut scan = Self::default();
         let entries = match std::fs::read_dir(directory) {
@@ -28,8 +28,8 @@ impl Scan {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(scan),
             Err(problem) => return Err(MemoryError::Io { path: directory.to_path_buf(), problem }),
         };
-        for (at, entry) in entries.flatten().enumerate() {
-            if at >= MOST_NAMES || scan.names.len() >= MOST_MEMORIES {
+        for (index, entry) in entries.flatten().enumerate() {
+            if index >= MAX_NAMES || scan.names.len() >= MOST_MEMORIES {
                 scan.is_cut = true;
                 break;
             }

@@ -38,32 +38,36 @@ pub struct ShownMemory {
 }
 
 impl ShownMemory {
-    /// Returns the index within a budget. Where all of it fits, its order stays; else the words that people wrote into
-    /// it come first, then the memories that were changed last.
+    /// Returns the index within a budget. If all of it fits, its order is kept. Otherwise the text that people wrote
+    /// comes first, then the memories that were changed last.
     #[must_use]
     pub fn new(entries: &[MemoryEntry], words: &str, budget: &MemoryBudget, now: Timestamp) -> Self {
         let listed = |entry: &MemoryEntry| format!("{}{}", entry.listed(), age(entry, budget, now));
-        let mut room = Room { lines: budget.lines, characters: budget.characters };
+        let mut remaining = RemainingBudget { lines: budget.lines, characters: budget.characters };
         let all: Vec<String> = words.lines().map(str::to_owned).chain(entries.iter().map(listed)).collect();
-        if all.iter().all(|line| room.takes(line)) {
+        if all.iter().all(|line| remaining.takes(line)) {
             return Self { lines: all, ..Self::default() };
         }
         // Half of the room is for the memories, and a line for the note on omissions.
-        let mut room = Room { lines: budget.lines / 2, characters: budget.characters / 2 };
+        let mut remaining = RemainingBudget { lines: budget.lines / 2, characters: budget.characters / 2 };
         let mut shown = Self::default();
         for line in words.lines() {
-            if room.takes(line) { shown.lines.push(line.to_owned()) } else { shown.left_out += line.chars().count() }
+            if remaining.takes(line) {
+                shown.lines.push(line.to_owned())
+            } else {
+                shown.left_out += line.chars().count()
+            }
         }
         let (lines, used) = (shown.lines.len(), shown.lines.iter().map(|line| line.chars().count() + 1).sum());
-        let mut room = Room {
+        let mut remaining = RemainingBudget {
             lines: budget.lines.saturating_sub(lines).saturating_sub(1),
             characters: budget.characters.saturating_sub(used),
         };
         let mut newest: Vec<(usize, &MemoryEntry)> = entries.iter().enumerate().collect();
-        newest.sort_by_key(|(at, entry)| std::cmp::Reverse((entry.updated, *at)));
+        newest.sort_by_key(|(index, entry)| std::cmp::Reverse((entry.updated, *index)));
         for (_, entry) in newest {
             let line = listed(entry);
-            if room.takes(&line) {
+            if remaining.takes(&line) {
                 shown.lines.push(line);
             } else {
                 shown.left_out += line.chars().count();
@@ -107,13 +111,13 @@ impl ShownMemory {
 }
 
 /// Remaining budget.
-struct Room {
+struct RemainingBudget {
     lines: usize,
     characters: usize,
 }
 
-impl Room {
-    /// Takes the room of a line, if it is there.
+impl RemainingBudget {
+    /// Subtracts a line from the budget and returns `true`, if the line fits.
     fn takes(&mut self, line: &str) -> bool {
         let characters = line.chars().count().saturating_add(1);
         let (Some(lines), Some(left)) = (self.lines.checked_sub(1), self.characters.checked_sub(characters)) else {
@@ -126,9 +130,9 @@ impl Room {
 
 /// Returns the mark of an old memory. It changes once, so that the index of a session stays the same from day to day.
 pub(super) fn age(entry: &MemoryEntry, budget: &MemoryBudget, now: Timestamp) -> String {
-    let most = DAY.saturating_mul(budget.old_after_days);
+    let max_age = DAY.saturating_mul(budget.old_after_days);
     match entry.updated {
-        Some(updated) if now.since(updated) >= most => {
+        Some(updated) if now.since(updated) >= max_age => {
             format!(" [older than {} days: check it before you rely on it]", budget.old_after_days)
         }
         _ => String::new(),

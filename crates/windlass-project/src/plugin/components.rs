@@ -16,26 +16,27 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use windlass_types::JsonText;
 
-/// Maximum number of commands, agents and servers of a plugin.
-const MOST: usize = 512;
-const MOST_SERVERS: usize = 64;
-/// Maximum number of bytes of all its commands and agents.
-const MOST_TEXT: usize = 16 * 1024 * 1024;
+/// Maximum number of commands and skills of a plugin, and maximum number of its agents.
+const MAX_COMPONENTS: usize = 512;
+/// Maximum number of MCP servers of a plugin.
+const MAX_SERVERS: usize = 64;
+/// Maximum size of the texts of all commands, skills and agents of a plugin, in bytes.
+const MAX_TEXT_BYTES: usize = 16 * 1024 * 1024;
 /// Maximum number of errors of a plugin.
-const MOST_ERRORS: usize = 64;
+const MAX_ERRORS: usize = 64;
 
 /// Finds the components of a plugin.
 pub(super) struct Components<'a> {
     pub(super) root: &'a Path,
     pub(super) manifest: &'a Manifest,
     errors: Vec<PluginError>,
-    /// Number of bytes of text left in the budget.
-    left: usize,
+    /// Number of bytes of text that may still be read.
+    remaining_bytes: usize,
 }
 
 impl<'a> Components<'a> {
     pub(super) fn new(root: &'a Path, manifest: &'a Manifest) -> Self {
-        Self { root, manifest, errors: Vec::new(), left: MOST_TEXT }
+        Self { root, manifest, errors: Vec::new(), remaining_bytes: MAX_TEXT_BYTES }
     }
 
     pub(super) fn finish(self) -> Vec<PluginError> {
@@ -43,7 +44,7 @@ impl<'a> Components<'a> {
     }
 
     pub(super) fn error(&mut self, kind: PluginErrorKind, message: impl Into<String>) {
-        if self.errors.len() < MOST_ERRORS {
+        if self.errors.len() < MAX_ERRORS {
             let (plugin, message) = (self.manifest.name.clone(), message.into());
             self.errors.push(PluginError { plugin, kind, message, path: None });
         }
@@ -72,7 +73,7 @@ impl<'a> Components<'a> {
     }
 
     /// Adds the skills: those of the folder `skills`, or of the folders that the manifest names. A `SKILL.md` in the
-    /// root is one, too.
+    /// root of the plugin is a skill, too.
     fn skills(&mut self, commands: &mut Vec<Command>) {
         let mut notes = Notes::default();
         for found in self.skill_folders() {
@@ -80,12 +81,12 @@ impl<'a> Components<'a> {
             let path = found.directory.join(SKILL_FILE);
             if commands.iter().any(|other| other.skill.is_some() && other.name == name) {
                 notes.add(&path, format!("there is another skill {name}"));
-            } else if commands.len() >= MOST {
-                notes.add(&path, format!("a plugin has at most {MOST} commands and skills"));
+            } else if commands.len() >= MAX_COMPONENTS {
+                notes.add(&path, format!("a plugin has at most {MAX_COMPONENTS} commands and skills"));
             } else if let Some(text) = notes.read(&path)
-                && let Some(left) = self.left.checked_sub(text.len())
+                && let Some(left) = self.remaining_bytes.checked_sub(text.len())
             {
-                self.left = left;
+                self.remaining_bytes = left;
                 // A skill takes precedence over a command of its name.
                 commands.retain(|other| other.name != name);
                 let skill = Command::skill(&Found { name, ..found }, CommandSource::Plugin, &text);
@@ -106,10 +107,10 @@ impl<'a> Components<'a> {
                 Vec::new()
             }
         };
-        let own = self.root.join(SKILL_FILE).is_file();
+        let root_is_skill = self.root.join(SKILL_FILE).is_file();
         let name = self.manifest.name.clone();
         let mut found: Vec<Found> =
-            own.then(|| Found { name, directory: self.root.to_path_buf(), file: None }).into_iter().collect();
+            root_is_skill.then(|| Found { name, directory: self.root.to_path_buf(), file: None }).into_iter().collect();
         for path in paths {
             match inside(self.root, &path) {
                 // A path may be the folder of one skill.
@@ -157,15 +158,15 @@ impl<'a> Components<'a> {
         }
         let mut texts = Vec::new();
         for file in files {
-            if texts.len() >= MOST {
-                notes.add(&file.path, format!("a plugin has at most {MOST} {kind}"));
+            if texts.len() >= MAX_COMPONENTS {
+                notes.add(&file.path, format!("a plugin has at most {MAX_COMPONENTS} {kind}"));
             } else if let Some(text) = notes.read(&file.path) {
-                match self.left.checked_sub(text.len()) {
+                match self.remaining_bytes.checked_sub(text.len()) {
                     Some(left) => {
-                        self.left = left;
+                        self.remaining_bytes = left;
                         texts.push((file, text));
                     }
-                    None => notes.add(&file.path, format!("the plugin has more than {MOST_TEXT} bytes of text")),
+                    None => notes.add(&file.path, format!("the plugin has more than {MAX_TEXT_BYTES} bytes of text")),
                 }
             }
         }
@@ -197,14 +198,14 @@ impl<'a> Components<'a> {
     /// Returns the MCP servers: those of `.mcp.json`, and those of the manifest, which take precedence.
     pub(super) fn servers(&mut self) -> Vec<ServerDefinition> {
         let mut servers = BTreeMap::new();
-        self.file_of_servers(".mcp.json", false, &mut servers);
+        self.add_server_file(".mcp.json", false, &mut servers);
         match self.manifest.named("mcpServers") {
             None => {}
-            Some(Named::One(path)) => self.file_of_servers(&path, true, &mut servers),
+            Some(Named::One(path)) => self.add_server_file(&path, true, &mut servers),
             Some(Named::Many(parts)) => {
                 for part in parts {
                     match part.to::<String>() {
-                        Ok(path) => self.file_of_servers(&path, true, &mut servers),
+                        Ok(path) => self.add_server_file(&path, true, &mut servers),
                         Err(_) => self.inline_servers(&part, &mut servers),
                     }
                 }
@@ -214,10 +215,10 @@ impl<'a> Components<'a> {
         servers.into_values().collect()
     }
 
-    fn file_of_servers(&mut self, written: &str, must: bool, servers: &mut BTreeMap<String, ServerDefinition>) {
+    fn add_server_file(&mut self, written: &str, is_required: bool, servers: &mut BTreeMap<String, ServerDefinition>) {
         let read = read_inside(self.root, written).and_then(|text| match text {
             Some(text) => entries(&text).map_err(|problem| format!("{written}: {problem}")),
-            None if must => Err(format!("{written}: it is not there")),
+            None if is_required => Err(format!("{written}: it is not there")),
             None => Ok(BTreeMap::new()),
         });
         match read {
@@ -241,8 +242,8 @@ impl<'a> Components<'a> {
     ) {
         for (name, config) in found {
             let whole = format!("plugin:{}:{name}", self.manifest.name);
-            if !servers.contains_key(&whole) && servers.len() >= MOST_SERVERS {
-                let message = format!("MCP servers: a plugin has at most {MOST_SERVERS}; {file} has more");
+            if !servers.contains_key(&whole) && servers.len() >= MAX_SERVERS {
+                let message = format!("MCP servers: a plugin has at most {MAX_SERVERS}; {file} has more");
                 return self.error(PluginErrorKind::Component, message);
             }
             let server = ServerDefinition::new(&whole, ServerScope::Plugin, self.root.join(file), config);
@@ -250,12 +251,12 @@ impl<'a> Components<'a> {
         }
     }
 
-    /// Reports the kinds of components that are there and not used.
+    /// Reports the components of unsupported kinds.
     pub(super) fn unsupported(&mut self) {
         for kind in UNSUPPORTED {
             let named = kind.keys.iter().find(|key| self.manifest.has(key)).map(|key| format!("`{key}`"));
-            let there = || kind.places.iter().find(|place| self.has(place)).map(|place| (*place).to_owned());
-            if let Some(place) = named.or_else(there) {
+            let default_place = || kind.places.iter().find(|place| self.has(place)).map(|place| (*place).to_owned());
+            if let Some(place) = named.or_else(default_place) {
                 let what = kind.what;
                 let message = format!("its {what} ({place}) are not supported in this version: none is used or run");
                 self.error(PluginErrorKind::Unsupported, message);

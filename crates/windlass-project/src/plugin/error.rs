@@ -1,4 +1,4 @@
-//! Parts of plugins that are not used, and why.
+//! Errors about unused parts of plugins.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ pub enum PluginErrorKind {
     Manifest,
     /// Another plugin has its name, or there are too many. The plugin is not loaded.
     NotLoaded,
-    /// A part of it cannot be used; the rest is.
+    /// A component is unusable; the others are used.
     Component,
     /// The plugin has a component of a kind that this version does not support. The other components are used.
     Unsupported,
@@ -39,7 +39,7 @@ impl PluginErrorKind {
     }
 }
 
-/// A part of a plugin that is not used, and why.
+/// A problem that keeps a plugin, or a part of it, from being used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PluginError {

@@ -24,14 +24,14 @@ impl Components<'_> {
     /// Returns the hooks: those of `hooks/hooks.json`, then those that the manifest names by path or has itself.
     pub(super) fn hooks(&mut self) -> PluginHooks {
         let mut hooks = PluginHooks::default();
-        self.file_of_hooks(FILE, false, &mut hooks);
+        self.add_hooks_file(FILE, false, &mut hooks);
         match self.manifest.named("hooks") {
             None => {}
-            Some(Named::One(path)) => self.file_of_hooks(&path, true, &mut hooks),
+            Some(Named::One(path)) => self.add_hooks_file(&path, true, &mut hooks),
             Some(Named::Many(parts)) => {
                 for part in parts {
                     match part.to::<String>() {
-                        Ok(path) => self.file_of_hooks(&path, true, &mut hooks),
+                        Ok(path) => self.add_hooks_file(&path, true, &mut hooks),
                         Err(_) => self.add_hooks("plugin.json", &part, &mut hooks),
                     }
                 }
@@ -41,11 +41,11 @@ impl Components<'_> {
         hooks
     }
 
-    fn file_of_hooks(&mut self, written: &str, must: bool, hooks: &mut PluginHooks) {
-        let is_read_already = must && written.trim_start_matches("./") == FILE;
+    fn add_hooks_file(&mut self, written: &str, is_required: bool, hooks: &mut PluginHooks) {
+        let is_read_already = is_required && written.trim_start_matches("./") == FILE;
         let read = read_inside(self.root, written).and_then(|text| match text {
             Some(text) => JsonText::parse_strict(&text).map(Some).map_err(|error| format!("{written}: {error}")),
-            None if must => Err(format!("{written}: it is not there")),
+            None if is_required => Err(format!("{written}: it is not there")),
             None => Ok(None),
         });
         match read {

@@ -11,13 +11,13 @@ use windlass_types::JsonText;
 /// Default path of the language servers' file, if the manifest names none.
 const FILE: &str = ".lsp.json";
 /// Maximum number of language servers of a plugin.
-const MOST: usize = 64;
+const MAX_SERVERS: usize = 64;
 
 impl Components<'_> {
     /// Returns the language servers: those of `.lsp.json`, and those of the manifest, which take precedence.
     pub(super) fn language_servers(&mut self) -> BTreeMap<String, JsonText> {
         let mut found = Map::new();
-        self.file_of_languages(FILE, false, &mut found);
+        self.add_language_file(FILE, false, &mut found);
         let parts = match self.manifest.named("lspServers") {
             None => Vec::new(),
             Some(Named::One(path)) => vec![text_of(&Value::String(path))],
@@ -26,23 +26,24 @@ impl Components<'_> {
         };
         for part in parts {
             match part.to::<String>() {
-                Ok(path) => self.file_of_languages(&path, true, &mut found),
+                Ok(path) => self.add_language_file(&path, true, &mut found),
                 Err(_) => self.add_languages("`lspServers`", part.as_str(), &mut found),
             }
         }
-        if found.len() > MOST {
-            let message = format!("language servers: a plugin has at most {MOST}, and this one has {}", found.len());
+        if found.len() > MAX_SERVERS {
+            let message =
+                format!("language servers: a plugin has at most {MAX_SERVERS}, and this one has {}", found.len());
             self.error(PluginErrorKind::Component, message);
         }
         let (root, plugin) = (self.root.to_string_lossy(), &self.manifest.name);
         let of_plugin = |(name, server)| (format!("plugin:{plugin}:{name}"), text_of(&at_root(server, &root)));
-        found.into_iter().take(MOST).map(of_plugin).collect()
+        found.into_iter().take(MAX_SERVERS).map(of_plugin).collect()
     }
 
-    fn file_of_languages(&mut self, written: &str, must: bool, found: &mut Map<String, Value>) {
+    fn add_language_file(&mut self, written: &str, is_required: bool, found: &mut Map<String, Value>) {
         match read_inside(self.root, written) {
             Ok(Some(text)) => self.add_languages(written, &text, found),
-            Ok(None) if !must => {}
+            Ok(None) if !is_required => {}
             Ok(None) => self.error(PluginErrorKind::Component, format!("language servers: {written} is not there")),
             Err(problem) => self.error(PluginErrorKind::Component, format!("language servers: {problem}")),
         }
@@ -60,7 +61,7 @@ fn text_of(value: &Value) -> JsonText {
     JsonText::from_parsed(value.to_string())
 }
 
-/// Returns a server with the directory of its plugin where its texts have the placeholder, and in its environment.
+/// Replaces the placeholder for the plugin's directory in a server, and sets the variable in its environment.
 fn at_root(mut server: Value, root: &str) -> Value {
     replace(&mut server, root);
     if let Some(fields) = server.as_object_mut() {

@@ -9,11 +9,11 @@ use windlass_types::JsonText;
 /// Maximum number of bytes of a manifest or another JSON file of a plugin.
 pub(super) const MOST_BYTES: u64 = 1024 * 1024;
 /// Maximum number of characters of a plugin's name, its version and its description.
-const MOST_NAME: usize = 64;
-const MOST_VERSION: usize = 100;
-const MOST_DESCRIPTION: usize = 1_536;
+const MAX_NAME_CHARS: usize = 64;
+const MAX_VERSION_CHARS: usize = 100;
+const MAX_DESCRIPTION_CHARS: usize = 1_536;
 /// Maximum number of paths of one kind of component.
-const MOST_PATHS: usize = 64;
+const MAX_PATHS: usize = 64;
 
 /// The manifest of a plugin.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Manifest {
     pub(super) fn read(root: &Path) -> Result<Self, String> {
         let Some(text) = read_inside(root, ".claude-plugin/plugin.json")? else {
             let name = root.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            let name = checked(name).map_err(|problem| {
+            let name = check_name(name).map_err(|problem| {
                 format!("it has no .claude-plugin/plugin.json, and its directory cannot name it: {problem}")
             })?;
             return Ok(Self { name, version: None, description: None, fields: BTreeMap::new() });
@@ -58,9 +58,9 @@ impl Manifest {
         let name = fields.get("name").ok_or("it has no `name`")?;
         let name: String = name.to().map_err(|_| "its `name` is not text")?;
         Ok(Self {
-            name: checked(&name)?,
-            version: line("version", MOST_VERSION),
-            description: line("description", MOST_DESCRIPTION),
+            name: check_name(&name)?,
+            version: line("version", MAX_VERSION_CHARS),
+            description: line("description", MAX_DESCRIPTION_CHARS),
             fields,
         })
     }
@@ -83,21 +83,21 @@ impl Manifest {
         let wrong = || format!("`{key}` is neither a path nor a list of paths");
         Some(match self.named(key)? {
             Named::One(path) => Ok(vec![path]),
-            Named::Many(paths) if paths.len() > MOST_PATHS => Err(format!("`{key}` has more than {MOST_PATHS} paths")),
+            Named::Many(paths) if paths.len() > MAX_PATHS => Err(format!("`{key}` has more than {MAX_PATHS} paths")),
             Named::Many(paths) => paths.iter().map(|path| path.to::<String>().map_err(|_| wrong())).collect(),
             Named::Other(_) => Err(wrong()),
         })
     }
 }
 
-fn checked(name: &str) -> Result<String, String> {
-    if is_name(name) && name.chars().count() <= MOST_NAME && !name.starts_with('.') {
+fn check_name(name: &str) -> Result<String, String> {
+    if is_name(name) && name.chars().count() <= MAX_NAME_CHARS && !name.starts_with('.') {
         return Ok(name.to_owned());
     }
     Err(format!(
-        "{:?} is no name: it has up to {MOST_NAME} characters, no blanks, control characters, slashes or colons, and \
+        "{:?} is no name: it has up to {MAX_NAME_CHARS} characters, no blanks, control characters, slashes or colons, and \
          does not begin with a dot",
-        one_line(name, MOST_NAME)
+        one_line(name, MAX_NAME_CHARS)
     ))
 }
 
@@ -118,15 +118,15 @@ pub(super) fn inside(root: &Path, written: &str) -> Result<Option<PathBuf>, Stri
 
 /// Returns the text of a file of a plugin; `None` if it is not there.
 pub(super) fn read_inside(root: &Path, written: &str) -> Result<Option<String>, String> {
-    let of = |problem: String| format!("{written}: {problem}");
-    let Some(path) = inside(root, written).map_err(of)? else {
+    let with_path = |problem: String| format!("{written}: {problem}");
+    let Some(path) = inside(root, written).map_err(with_path)? else {
         return match root.join(written).symlink_metadata() {
-            Ok(_) => Err(of("it is a link that leads nowhere".to_owned())),
+            Ok(_) => Err(with_path("it is a link that leads nowhere".to_owned())),
             Err(_) => Ok(None),
         };
     };
     read_text(&path, MOST_BYTES).map_err(|error| {
-        of(match error {
+        with_path(match error {
             ReadError::TooBig => format!("it is larger than {MOST_BYTES} bytes"),
             ReadError::Io(error) => format!("it cannot be read: {error}"),
         })

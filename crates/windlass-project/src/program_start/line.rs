@@ -14,7 +14,7 @@ use windlass_tool::search_path::{environment_outside, is_inside};
 /// Beginning of a path that replaces the value of a variable while a line is read.
 const STAND_IN: &str = "/.windlass-variable.";
 
-/// The facts by which programs are judged.
+/// Facts that decide if a program may start.
 pub(super) struct Judge<'a> {
     pub(super) workspace: &'a [PathBuf],
     /// A directory that may lie in the project and is trusted by itself.
@@ -92,8 +92,7 @@ impl Judge<'_> {
         self.is_inside(&file).then_some(StartCause::Inside)
     }
 
-    /// Returns the first file of a name in a search path. Rights make no difference: a file that may not run hides
-    /// none, and is none of ours.
+    /// Returns the first file of a name in a search path. The right to execute the file is not checked.
     fn find(&self, name: &str, env: &[(OsString, OsString)]) -> Option<PathBuf> {
         let (_, path) = env.iter().find(|(name, _)| name == "PATH")?;
         let files = std::env::split_paths(path).filter(|folder| folder.is_absolute()).map(|folder| folder.join(name));
@@ -103,8 +102,8 @@ impl Judge<'_> {
 
     /// Handles a change of the directory. Without a word, it changes to the home.
     fn of_directory(&self, args: &[&str], words: &[Word]) -> Option<StartCause> {
-        let at = args.iter().position(|arg| !arg.starts_with('-'))?;
-        let (target, word) = (args.get(at)?, words.get(at)?);
+        let index = args.iter().position(|arg| !arg.starts_with('-'))?;
+        let (target, word) = (args.get(index)?, words.get(index)?);
         if !word.is_literal() {
             return Some(StartCause::Unreadable);
         }
@@ -172,7 +171,7 @@ impl Judge<'_> {
         (is_separate && self.path_of(name).is_some()).then_some((name, after))
     }
 
-    /// Returns a text with the paths that stand-ins mean.
+    /// Returns a text with stand-ins replaced by the paths of their variables.
     fn restored<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut parts = text.split(STAND_IN);
         let first = parts.next().unwrap_or_default();

@@ -50,14 +50,14 @@ fn candidates(places: &Places, variable: impl Fn(&str) -> Option<String>) -> Vec
 /// Prepares the directory, or returns the reason why it is unsuitable.
 fn prepared(path: &Path) -> io::Result<PathBuf> {
     private_file::create_dir(path)?;
-    let about = path.symlink_metadata()?;
-    if !about.is_dir() {
+    let metadata = path.symlink_metadata()?;
+    if !metadata.is_dir() {
         return Err(io::Error::other("it is no directory"));
     }
-    seal(path, &about)?;
-    // Rights keep no administrator from writing.
-    let left: Vec<PathBuf> = path.read_dir()?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
-    left.iter().try_for_each(|entry| remove(path, entry))?;
+    seal(path, &metadata)?;
+    // Permissions do not keep an administrator from writing.
+    let leftovers: Vec<PathBuf> = path.read_dir()?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+    leftovers.iter().try_for_each(|entry| remove(path, entry))?;
     path.canonicalize()
 }
 
@@ -71,14 +71,14 @@ fn remove(directory: &Path, entry: &Path) -> io::Result<()> {
     removed.or_else(|error| if is_gone(&error) { Ok(()) } else { Err(error) })
 }
 
-/// Does something in a directory that nobody may write to.
+/// Runs `work` while the sealed directory is writable.
 #[cfg(unix)]
 fn unsealed(directory: &Path, work: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o700))?;
-    let done = work();
+    let result = work();
     std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o500))?;
-    done
+    result
 }
 
 #[cfg(not(unix))]
@@ -88,12 +88,12 @@ fn unsealed(_: &Path, work: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
 
 /// Takes the right to write from all, and all rights from others.
 #[cfg(unix)]
-fn seal(path: &Path, about: &std::fs::Metadata) -> io::Result<()> {
+fn seal(path: &Path, metadata: &std::fs::Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-    if about.uid() != user() {
+    if metadata.uid() != user() {
         return Err(io::Error::other("it belongs to another user"));
     }
-    if about.permissions().mode() & 0o777 != 0o500 {
+    if metadata.permissions().mode() & 0o777 != 0o500 {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o500))?;
     }
     Ok(())
@@ -104,7 +104,7 @@ fn seal(_: &Path, _: &std::fs::Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the number of the user.
+/// Returns the effective user id.
 #[cfg(unix)]
 fn user() -> u32 {
     rustix::process::geteuid().as_raw()

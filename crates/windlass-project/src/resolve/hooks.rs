@@ -33,24 +33,24 @@ impl SettingsResolution<'_> {
 }
 
 impl Resolved {
-    /// Takes out the hooks that are switched off. Only managed settings switch off managed ones, and a project's files
-    /// that others may have written only hooks of a project.
+    /// Removes the hooks that are switched off. Only managed settings can switch off managed hooks. Shared files of a
+    /// project can switch off only hooks of the project.
     pub(super) fn pass_over_hooks(&mut self, files: &[SettingsFile]) {
-        let off = |file: &&SettingsFile| {
+        let disables_hooks = |file: &&SettingsFile| {
             file.settings.hooks.disabled && file.covers(TrustKind::Setting, "disableAllHooks", "true")
         };
         let is_managed = |file: &SettingsFile| file.layer == Layer::Managed;
         let managed = files.iter().any(|file| is_managed(file) && file.settings.hooks.disabled);
         let managed_only = files.iter().any(|file| is_managed(file) && file.settings.hooks.managed_only);
-        let by_user = files.iter().filter(off).any(|file| !is_managed(file) && !file.is_shared());
-        let by_project = files.iter().filter(off).any(SettingsFile::is_shared);
-        let counts = |layer: Layer| {
+        let by_user = files.iter().filter(disables_hooks).any(|file| !is_managed(file) && !file.is_shared());
+        let by_project = files.iter().filter(disables_hooks).any(SettingsFile::is_shared);
+        let is_active = |layer: Layer| {
             let passed_over = layer != Layer::Managed && (by_user || managed_only);
             !(managed || passed_over || (layer.lies_in_project() && by_project))
         };
-        self.hooks.all.retain(|hook| counts(hook.layer));
-        self.hooks.broken.retain(|hook| counts(hook.layer));
-        self.hooks.others_count = counts(Layer::User);
+        self.hooks.all.retain(|hook| is_active(hook.layer));
+        self.hooks.broken.retain(|hook| is_active(hook.layer));
+        self.hooks.others_count = is_active(Layer::User);
         self.hooks.requests = requests(files);
     }
 }

@@ -6,11 +6,11 @@ use crate::settings_file::SettingsFile;
 /// Reads one file, after the stronger ones. A setting that switches something off applies from every file. For each
 /// name the strongest file wins, but a file of a project only narrows weaker files.
 pub(super) fn read(file: &SettingsFile, resolved: &mut SkillSettings, narrower: &mut SkillSettings) {
-    let said = &file.settings.skills;
-    resolved.without_bundled |= said.without_bundled;
-    resolved.without_programs |= said.without_programs;
+    let settings = &file.settings.skills;
+    resolved.without_bundled |= settings.without_bundled;
+    resolved.without_programs |= settings.without_programs;
     let target = if file.layer.lies_in_project() { narrower } else { resolved };
-    for (name, word) in &said.overrides {
+    for (name, word) in &settings.overrides {
         target.overrides.entry(name.clone()).or_insert(*word);
     }
 }

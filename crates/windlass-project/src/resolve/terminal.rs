@@ -7,10 +7,10 @@ use crate::settings_file::SettingsFile;
 /// Reads one file, after the stronger ones. Keys, colours and the status line belong to the person: a file of a project
 /// changes none of them, and its command is never run.
 pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedTerminal, notes: &mut Vec<Note>) {
-    let said = &file.settings.terminal;
+    let settings = &file.settings.terminal;
     if file.layer.lies_in_project() {
         for (key, is_there) in
-            [("statusLine", said.status_line.is_some()), ("keyBindings", said.key_bindings.is_some())]
+            [("statusLine", settings.status_line.is_some()), ("keyBindings", settings.key_bindings.is_some())]
         {
             if is_there {
                 notes.push(Note::new(&file.origin, format!("`{key}` does not count in a file of a project")));
@@ -18,17 +18,17 @@ pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedTerminal, notes: 
         }
         return;
     }
-    keep(file, &mut resolved.theme, said.theme.clone());
-    keep(file, &mut resolved.key_bindings, said.key_bindings.clone());
-    keep(file, &mut resolved.enter_queues, said.enter_queues);
-    keep(file, &mut resolved.status_line, said.status_line.clone());
-    keep(file, &mut resolved.progress, said.progress);
-    keep(file, &mut resolved.reduced_motion, said.reduced_motion);
-    keep(file, &mut resolved.screen_reader, said.screen_reader);
+    set_if_unset(file, &mut resolved.theme, settings.theme.clone());
+    set_if_unset(file, &mut resolved.key_bindings, settings.key_bindings.clone());
+    set_if_unset(file, &mut resolved.enter_queues, settings.enter_queues);
+    set_if_unset(file, &mut resolved.status_line, settings.status_line.clone());
+    set_if_unset(file, &mut resolved.progress, settings.progress);
+    set_if_unset(file, &mut resolved.reduced_motion, settings.reduced_motion);
+    set_if_unset(file, &mut resolved.screen_reader, settings.screen_reader);
 }
 
-fn keep<T>(file: &SettingsFile, known: &mut Option<Setting<T>>, value: Option<T>) {
-    if known.is_none() {
-        *known = value.map(|value| Setting { value, layer: file.layer, origin: file.origin.clone() });
+fn set_if_unset<T>(file: &SettingsFile, target: &mut Option<Setting<T>>, value: Option<T>) {
+    if target.is_none() {
+        *target = value.map(|value| Setting { value, layer: file.layer, origin: file.origin.clone() });
     }
 }

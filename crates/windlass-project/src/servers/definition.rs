@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use windlass_types::JsonText;
 
 /// Variables with keys of model providers. No file of a project gets them.
-const KEYS: [&str; 24] = [
+const KEY_VARIABLES: [&str; 24] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
     "ANTHROPIC_CUSTOM_HEADERS",
@@ -100,9 +100,9 @@ impl ServerDefinition {
     /// difference.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
-        let of = |server: &Self| (server.scope, canonical(server.config.as_str()));
+        let scope_and_entry = |server: &Self| (server.scope, canonical(server.config.as_str()));
         (&self.name, &self.path, &self.plugin_root) == (&other.name, &other.path, &other.plugin_root)
-            && of(self) == of(other)
+            && scope_and_entry(self) == scope_and_entry(other)
     }
 
     /// Returns a configuration with this server alone: `{"mcpServers":{"NAME":{…}}}`.
@@ -116,12 +116,12 @@ impl ServerDefinition {
     pub fn variable(&self, name: &str, environment: impl Fn(&str) -> Option<String>) -> Option<String> {
         match &self.plugin_root {
             Some(root) if name == PLUGIN_ROOT => Some(root.to_string_lossy().into_owned()),
-            _ if self.scope == ServerScope::Project && KEYS.contains(&name) => None,
+            _ if self.scope == ServerScope::Project && KEY_VARIABLES.contains(&name) => None,
             _ => environment(name),
         }
     }
 
-    /// Variables of its program's environment beside those of its entry.
+    /// Returns the variables of its program's environment in addition to those of its entry.
     pub fn environment(&self) -> impl Iterator<Item = (&'static str, String)> {
         let root = self.plugin_root.as_ref();
         root.map(|root| (PLUGIN_ROOT, root.to_string_lossy().into_owned())).into_iter()

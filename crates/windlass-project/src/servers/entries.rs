@@ -9,7 +9,7 @@ use windlass_types::JsonText;
 /// The name of a project's file.
 pub(crate) const FILE: &str = ".mcp.json";
 /// Maximum number of bytes of the file.
-const MOST_BYTES: u64 = 1024 * 1024;
+const MAX_BYTES: u64 = 1024 * 1024;
 
 /// Returns the servers of the project's files, with the file of each, including those not in use. An unusable file has
 /// none.
@@ -28,8 +28,8 @@ pub(super) fn read_project(path: &Path, directory: &Path) -> Result<BTreeMap<Str
     {
         return Err("the file leads out of the project".to_owned());
     }
-    let text = read_text(path, MOST_BYTES).map_err(|error| match error {
-        ReadError::TooBig => format!("it is larger than {MOST_BYTES} bytes"),
+    let text = read_text(path, MAX_BYTES).map_err(|error| match error {
+        ReadError::TooBig => format!("it is larger than {MAX_BYTES} bytes"),
         ReadError::Io(error) => error.to_string(),
     })?;
     text.map_or_else(|| Ok(BTreeMap::new()), |text| entries(&text))

@@ -22,20 +22,20 @@ pub struct ServerFiles {
     stamp: Stamp,
     user: BTreeMap<PathBuf, UserServers>,
     project: BTreeMap<PathBuf, BTreeMap<String, JsonText>>,
-    /// Read where the project has servers.
+    /// Trust records, read only if the project has servers.
     trust: Option<Trust>,
     notes: Vec<Note>,
 }
 
 impl ServerFiles {
-    /// Reads them. Blocks for as long as the disk takes.
+    /// Reads the files. Blocks for as long as the disk takes.
     #[must_use]
     pub fn read(places: &Places, request: &SettingsRequest) -> Self {
         Self::read_or_keep(places, request, None)
     }
 
-    /// Reads them again if one has come, gone or changed, or a record of trust has; `None` if not. Blocks for as long
-    /// as the disk takes.
+    /// Reads the files again if one was added, removed or changed, or a record of trust was; `None` if not. Blocks for
+    /// as long as the disk takes.
     #[must_use]
     pub fn look(&self, places: &Places, request: &SettingsRequest) -> Option<Self> {
         (stamp(places) != self.stamp).then(|| Self::read_or_keep(places, request, Some(self)))
@@ -68,8 +68,8 @@ impl ServerFiles {
     }
 
     fn read_or_keep(places: &Places, request: &SettingsRequest, last: Option<&Self>) -> Self {
-        // Looked at first: a change while they are read is seen the next time.
-        let mut reading = ServerFileLoading { last, notes: Notes::default() };
+        // The stamp is taken first, so that a change during the read is noticed the next time.
+        let mut loading = ServerFileLoading { last, notes: Notes::default() };
         let mut all = Self {
             stamp: stamp(places),
             user: BTreeMap::new(),
@@ -78,19 +78,19 @@ impl ServerFiles {
             notes: Vec::new(),
         };
         for path in &places.claude_json {
-            all.user.insert(path.clone(), reading.user(path, places));
+            all.user.insert(path.clone(), loading.user(path, places));
         }
         if request.sources.contains(Layer::Project) {
             for directory in &places.project {
                 let path = directory.join(FILE);
-                let found = reading.project(&path, directory);
+                let found = loading.project(&path, directory);
                 all.project.insert(path, found);
             }
         }
         if all.project.values().any(|servers| !servers.is_empty()) {
-            all.trust = Some(reading.trust(places));
+            all.trust = Some(loading.trust(places));
         }
-        all.notes = reading.notes.0;
+        all.notes = loading.notes.0;
         all
     }
 
@@ -119,7 +119,7 @@ impl ServerFiles {
     }
 }
 
-/// Files on their way.
+/// State of one reading of the files.
 struct ServerFileLoading<'a> {
     last: Option<&'a ServerFiles>,
     notes: Notes,
@@ -171,11 +171,11 @@ fn differing<'a, T: PartialEq + Default>(
     before: &'a BTreeMap<PathBuf, T>,
     now: &'a BTreeMap<PathBuf, T>,
 ) -> impl Iterator<Item = &'a PathBuf> {
-    let gone = before.keys().filter(|path| !now.contains_key(*path));
+    let removed = before.keys().filter(|path| !now.contains_key(*path));
     now.iter()
         .filter(|(path, content)| before.get(*path).unwrap_or(&T::default()) != *content)
         .map(|(path, _)| path)
-        .chain(gone)
+        .chain(removed)
 }
 
 /// Returns the stamp of all files that servers and trust are read from.

@@ -22,7 +22,7 @@ pub struct ServerLists {
     pub allowed: Vec<AllowedServers>,
     /// The file that wants only managed lists to allow servers.
     pub managed_only: Option<Origin>,
-    /// A list that cannot be read, and why: it keeps all servers out.
+    /// Note on an unreadable list, which keeps all servers out.
     pub unreadable: Option<Note>,
 }
 
@@ -39,9 +39,9 @@ pub struct AllowedServers {
 impl ServerLists {
     pub(crate) fn join(files: &[SettingsFile], notes: &mut Vec<Note>) -> Self {
         let mut lists = Self::default();
-        let managed = |file: &&SettingsFile| file.layer == Layer::Managed;
-        let only = |file: &&SettingsFile| file.settings.servers.lists.managed_only;
-        lists.managed_only = files.iter().filter(managed).find(only).map(|file| file.origin.clone());
+        let is_managed = |file: &&SettingsFile| file.layer == Layer::Managed;
+        let is_managed_only = |file: &&SettingsFile| file.settings.servers.lists.managed_only;
+        lists.managed_only = files.iter().filter(is_managed).find(is_managed_only).map(|file| file.origin.clone());
         let mut joined: Option<AllowedServers> = None;
         for layer in Layer::STRONGEST_FIRST {
             for file in files.iter().filter(|file| file.layer == layer) {

@@ -1,10 +1,10 @@
-//! Servers beside the patterns of lists. Addresses are compared in the form in which they are connected to.
+//! Matching of servers with the patterns of lists. Addresses are compared in the form used for connections.
 
 use super::pattern::{ServerAddress, ServerPattern};
 use url::Url;
 use windlass_permission::network::{Host, UrlPattern, host};
 
-/// A pattern that can be compared.
+/// A pattern with its variables replaced, ready for matching.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ready {
     Name(String),
@@ -69,7 +69,7 @@ fn is_command(known: &[String], address: ServerAddress<'_>) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ServerUrl {
     pattern: UrlPattern,
-    /// The same without the slash at its end.
+    /// The pattern without its trailing slash, if it has one.
     without_slash: Option<UrlPattern>,
 }
 
@@ -109,8 +109,8 @@ impl ServerUrl {
         self.pattern.matches(plain(url).as_str())
     }
 
-    /// Returns `true` if the address is one of these, without regard to its query and a slash at its end, or cannot be
-    /// compared.
+    /// Returns `true` if the pattern matches the address, ignoring its query and a trailing slash, or if the address
+    /// cannot be compared.
     fn touches(&self, url: &Url) -> bool {
         let url = plain(url);
         let mut path = url.clone();
@@ -122,7 +122,7 @@ impl ServerUrl {
     }
 }
 
-/// Returns a part of the name of a host as it is looked up.
+/// Returns a label of a host name in ASCII, as it is looked up.
 fn in_ascii(label: &str) -> String {
     match url::Host::parse(label) {
         Ok(url::Host::Domain(name)) if !label.is_ascii() => name,
@@ -134,7 +134,7 @@ fn in_ascii(label: &str) -> String {
 fn plain(url: &Url) -> Url {
     let mut url = url.clone();
     url.set_fragment(None);
-    // They fail for addresses that have neither.
+    // These calls fail only for addresses that cannot have credentials.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url

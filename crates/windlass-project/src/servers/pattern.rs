@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Maximum number of entries of a list, and maximum number of bytes of one.
-const MOST: usize = 1000;
-const LONGEST: usize = 4096;
+/// Maximum number of entries of a list.
+const MAX_ENTRIES: usize = 1000;
+/// Maximum length of an entry, in bytes.
+const MAX_ENTRY_BYTES: usize = 4096;
 
 /// Pattern for servers in `allowedMcpServers` and `deniedMcpServers`, as it is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,17 +43,17 @@ pub enum ServerAddress<'a> {
 /// Returns the entries of a list, or the problem with one.
 pub(crate) fn read(list: &Value) -> Result<Vec<ServerPattern>, String> {
     let entries = list.as_array().ok_or("it is no list")?;
-    if entries.len() > MOST {
-        return Err(format!("it has more than {MOST} entries"));
+    if entries.len() > MAX_ENTRIES {
+        return Err(format!("it has more than {MAX_ENTRIES} entries"));
     }
-    let read = |(at, entry): (usize, &Value)| {
-        let unreadable = |problem: &str| format!("entry {} cannot be read: {problem}", at + 1);
+    let read = |(index, entry): (usize, &Value)| {
+        let unreadable = |problem: &str| format!("entry {} cannot be read: {problem}", index + 1);
         let pattern = ServerPattern::deserialize(entry).map_err(|_| {
             unreadable("it is an object with one of `serverName`, `serverCommand` (a list) and `serverUrl`")
         })?;
         match pattern.texts().iter().map(|text| text.len()).sum::<usize>() {
             0 => Err(unreadable("it is empty")),
-            length if length > LONGEST => Err(unreadable(&format!("it has more than {LONGEST} bytes"))),
+            length if length > MAX_ENTRY_BYTES => Err(unreadable(&format!("it has more than {MAX_ENTRY_BYTES} bytes"))),
             _ => Ok(pattern),
         }
     };

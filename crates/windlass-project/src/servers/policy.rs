@@ -16,17 +16,17 @@ impl ServerLists {
         if let Some(note) = &self.unreadable {
             return Err(note.to_string());
         }
-        let ready = |pattern: &ServerPattern, key: &str, from: &str| {
-            let unusable = |problem| format!("{from}: `{key}`: {problem}, so no MCP server is started");
+        let ready = |pattern: &ServerPattern, key: &str, source: &str| {
+            let unusable = |problem| format!("{source}: `{key}`: {problem}, so no MCP server is started");
             Ready::new(pattern, expand).map_err(unusable)
         };
         let denied = self.denied.iter().map(|(pattern, origin)| {
             Ok((ready(pattern, "deniedMcpServers", &origin.to_string())?, origin.to_string()))
         });
         let allowed = self.allowed.iter().map(|list| {
-            let from = list.origins.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
-            let patterns = list.patterns.iter().map(|pattern| ready(pattern, "allowedMcpServers", &from));
-            Ok((patterns.collect::<Result<_, String>>()?, from.clone()))
+            let source = list.origins.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
+            let patterns = list.patterns.iter().map(|pattern| ready(pattern, "allowedMcpServers", &source));
+            Ok((patterns.collect::<Result<_, String>>()?, source.clone()))
         });
         Ok(ServerPolicy {
             denied: denied.collect::<Result<_, String>>()?,
@@ -56,13 +56,13 @@ impl ServerPolicy {
         if let Some(why) = &self.closed {
             return Some(why.clone());
         }
-        if let Some((_, from)) = self.denied.iter().find(|(pattern, _)| pattern.denies(name, address)) {
-            return Some(format!("`deniedMcpServers` of {from} keeps it out"));
+        if let Some((_, source)) = self.denied.iter().find(|(pattern, _)| pattern.denies(name, address)) {
+            return Some(format!("`deniedMcpServers` of {source} keeps it out"));
         }
         let missing = self.allowed.iter().find(|(patterns, _)| !Ready::allow(patterns, name, address));
-        missing.map(|(patterns, from)| {
+        missing.map(|(patterns, source)| {
             let empty = if patterns.is_empty() { " (it names none)" } else { "" };
-            format!("`allowedMcpServers` of {from} does not name it{empty}")
+            format!("`allowedMcpServers` of {source} does not name it{empty}")
         })
     }
 }

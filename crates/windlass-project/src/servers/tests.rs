@@ -154,7 +154,7 @@ fn there_is_an_end_to_what_a_project_can_list() {
     world.write("w/.mcp.json", format!("{{{}}}", many.join(",")));
     for trust in [false, true] {
         let servers = world.load(&SettingsRequest::new().trust(trust));
-        assert_eq!(servers.servers.len() + servers.left_out.len(), MOST_SERVERS, "{trust}");
+        assert_eq!(servers.servers.len() + servers.left_out.len(), MAX_SERVERS, "{trust}");
         assert!((1..=32).contains(&servers.notes.len()), "{trust}: {}", servers.notes.len());
     }
 }

@@ -31,16 +31,16 @@ struct Project {
     disabled_mcpjson_servers: Option<Vec<String>>,
 }
 
-/// The user's servers, and which of the project's the user wants, from outside of settings.
+/// Servers from the user's `.claude.json`, and the user's choice of the project's servers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct UserServers {
     /// Servers for all projects.
     pub(super) user: Vec<ServerDefinition>,
     /// Servers for this project, those of the nearest directory first.
     pub(super) local: Vec<ServerDefinition>,
-    /// Servers of the project's `.mcp.json` that are wanted.
+    /// Servers of the project's `.mcp.json` that the user has enabled.
     pub(super) enabled: BTreeSet<String>,
-    /// Servers of it that are not.
+    /// Servers of the project's `.mcp.json` that the user has disabled.
     pub(super) disabled: BTreeMap<String, Origin>,
 }
 

@@ -28,7 +28,7 @@ pub struct UnknownKey {
     pub name: String,
     /// Line of the key in the file, counted from 1.
     pub line: Option<usize>,
-    /// The known key that it is most like, if it is like one.
+    /// The most similar known key, if there is one.
     pub meant: Option<&'static str>,
 }
 
@@ -64,7 +64,7 @@ pub(super) fn check(text: &str, file: &Value) -> Result<(), String> {
 }
 
 impl KeyReport {
-    /// Sorts the keys of a file.
+    /// Classifies the keys of a file by their effect.
     pub(super) fn of(text: &str, file: &Value) -> Self {
         let mut report = Self::default();
         let none = Map::new();

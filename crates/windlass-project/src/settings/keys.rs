@@ -91,7 +91,7 @@ impl SettingKey {
         matches!(self.shape, Shape::Text | Shape::Word(_))
     }
 
-    /// Returns the known names that are most like one that is not known. The likest first.
+    /// Returns the known names most similar to an unknown one, the most similar first.
     #[must_use]
     pub fn like(name: &str) -> Vec<&'static str> {
         let is_member = name.contains('.');

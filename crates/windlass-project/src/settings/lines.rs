@@ -1,4 +1,4 @@
-//! In which line of a JSON text a value begins.
+//! Line numbers of values in a JSON text.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -20,14 +20,14 @@ pub fn line_of(text: &str, path: &[&str]) -> Option<usize> {
     reader.find(path)
 }
 
-/// Returns the lines in which the rules of a list of the key `permissions` stand, in their order. One that is written
-/// otherwise than JSON usually is has none.
+/// Returns the lines in which the rules of a list of the key `permissions` stand, in their order. A rule in an unusual
+/// JSON spelling has none.
 pub(crate) fn rule_lines(text: &str, list: &str, rules: &[String]) -> Vec<Option<u64>> {
     let Some(start) = line_of(text, &["permissions", list]) else { return vec![None; rules.len()] };
     let mut lines = (1_u64..).zip(text.lines()).skip(start.saturating_sub(1)).peekable();
     let mut find = |rule: &String| {
         let written = serde_json::to_string(rule).ok()?;
-        // Several rules may stand in one line, so it is left only for the next one that is not there.
+        // Several rules may stand on one line, so the search leaves a line only for a later rule.
         let ahead = lines.clone();
         let found = ahead.into_iter().find(|(_, line)| line.contains(&written))?.0;
         while lines.next_if(|(number, _)| *number < found).is_some() {}
@@ -48,8 +48,8 @@ impl Reader<'_> {
         Some(next)
     }
 
-    /// Returns the next character that is no white space. It is not taken.
-    fn ahead(&mut self) -> Option<char> {
+    /// Returns the next character that is no white space, without consuming it.
+    fn peek_nonblank(&mut self) -> Option<char> {
         while self.rest.peek().is_some_and(|next| next.is_whitespace()) {
             self.next();
         }
@@ -58,29 +58,29 @@ impl Reader<'_> {
 
     fn find(&mut self, path: &[&str]) -> Option<usize> {
         let Some((wanted, deeper)) = path.split_first() else {
-            self.ahead()?;
+            self.peek_nonblank()?;
             return Some(self.line);
         };
-        let open = self.ahead().filter(|open| matches!(open, '{' | '['))?;
+        let open = self.peek_nonblank().filter(|open| matches!(open, '{' | '['))?;
         self.next();
-        for at in 0_usize.. {
-            if matches!(self.ahead()?, '}' | ']') {
+        for position in 0_usize.. {
+            if matches!(self.peek_nonblank()?, '}' | ']') {
                 return None;
             }
             let line = self.line;
             let is_wanted = if open == '{' {
                 let key = self.key()?;
-                (self.ahead()? == ':').then_some(())?;
+                (self.peek_nonblank()? == ':').then_some(())?;
                 self.next();
                 key == **wanted
             } else {
-                wanted.parse() == Ok(at)
+                wanted.parse() == Ok(position)
             };
             if is_wanted {
                 return if deeper.is_empty() { Some(line) } else { self.find(deeper) };
             }
             self.skip()?;
-            if self.ahead()? == ',' {
+            if self.peek_nonblank()? == ',' {
                 self.next();
             }
         }
@@ -89,7 +89,7 @@ impl Reader<'_> {
 
     /// Reads a text between quotes.
     fn key(&mut self) -> Option<String> {
-        (self.ahead()? == '"').then_some(())?;
+        (self.peek_nonblank()? == '"').then_some(())?;
         let mut written = String::new();
         written.push(self.next()?);
         loop {
@@ -103,11 +103,11 @@ impl Reader<'_> {
         }
     }
 
-    /// Passes over a value.
+    /// Skips a value.
     fn skip(&mut self) -> Option<()> {
         let mut depth = 0_usize;
         loop {
-            match self.ahead()? {
+            match self.peek_nonblank()? {
                 '"' => drop(self.key()?),
                 '{' | '[' => {
                     depth = depth.saturating_add(1);

@@ -12,31 +12,31 @@ use windlass_types::near::nearest;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ModelSettings {
-    /// Input and output together, in tokens.
+    /// Size of the context window in tokens: input and output together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u64>,
-    /// The most tokens that it can write.
+    /// Maximum number of output tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<u32>,
-    /// Output tokens to ask for.
+    /// Default number of requested output tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_output_tokens: Option<u32>,
     /// Maximum number of images and documents of one request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_images: Option<u32>,
-    /// Plain input.
+    /// Price of uncached input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_price: Option<NanoUsd>,
-    /// Output.
+    /// Price of output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_price: Option<NanoUsd>,
-    /// Input read from the cache.
+    /// Price of input read from the cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_read_price: Option<NanoUsd>,
-    /// Input written to the cache for five minutes.
+    /// Price of input written to the cache for five minutes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write_price: Option<NanoUsd>,
-    /// Input written to the cache for one hour.
+    /// Price of input written to the cache for one hour.
     #[serde(rename = "cacheWrite1hPrice", skip_serializing_if = "Option::is_none")]
     pub cache_write_1h_price: Option<NanoUsd>,
     /// Aliases of the model.
@@ -44,7 +44,7 @@ pub struct ModelSettings {
     pub aliases: Vec<String>,
 }
 
-const KEYS: [&str; 10] = [
+const MODEL_KEYS: [&str; 10] = [
     "contextWindow",
     "maxOutputTokens",
     "defaultOutputTokens",
@@ -57,16 +57,16 @@ const KEYS: [&str; 10] = [
     "aliases",
 ];
 
-/// The most that a million tokens may cost, in dollars. More is a mistake of the unit.
-const MOST_PER_MILLION: u64 = 1_000_000;
+/// Maximum price of a million tokens, in dollars. A higher value is a mistake of the unit.
+const MAX_PRICE_PER_MILLION: u64 = 1_000_000;
 
 /// The models of a file, by name or the beginning of names.
 #[derive(Debug, Default)]
 pub(super) struct Models(pub(super) BTreeMap<String, ModelSettings>);
 
 impl<'de> Deserialize<'de> for Models {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(from)?;
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
         let Value::Object(models) = value else {
             return Err(D::Error::custom("`models` must be an object of models by name"));
         };
@@ -99,8 +99,8 @@ impl ModelSettings {
     fn set(&mut self, key: &str, value: &Value) -> Result<(), String> {
         match key {
             "contextWindow" => self.context_window = Some(tokens(value)?),
-            "maxOutputTokens" => self.max_output_tokens = Some(few_tokens(value)?),
-            "defaultOutputTokens" => self.default_output_tokens = Some(few_tokens(value)?),
+            "maxOutputTokens" => self.max_output_tokens = Some(output_tokens(value)?),
+            "defaultOutputTokens" => self.default_output_tokens = Some(output_tokens(value)?),
             "maxImages" => self.max_images = Some(images(value)?),
             "inputPrice" => self.input_price = Some(price(value)?),
             "outputPrice" => self.output_price = Some(price(value)?),
@@ -109,11 +109,11 @@ impl ModelSettings {
             "cacheWrite1hPrice" => self.cache_write_1h_price = Some(price(value)?),
             "aliases" => self.aliases = aliases(value)?,
             other => {
-                let near = nearest(other, KEYS);
+                let near = nearest(other, MODEL_KEYS);
                 let meant = near.first().map(|near| format!(": did you mean `{near}`?"));
                 return Err(format!(
                     "is not known{}",
-                    meant.unwrap_or_else(|| format!(": there are {}", KEYS.join(", ")))
+                    meant.unwrap_or_else(|| format!(": there are {}", MODEL_KEYS.join(", ")))
                 ));
             }
         }
@@ -125,7 +125,7 @@ fn tokens(value: &Value) -> Result<u64, String> {
     value.as_u64().filter(|tokens| *tokens > 0).ok_or_else(|| "must be a whole number of tokens above zero".to_owned())
 }
 
-fn few_tokens(value: &Value) -> Result<u32, String> {
+fn output_tokens(value: &Value) -> Result<u32, String> {
     u32::try_from(tokens(value)?).map_err(|_| "is more tokens than a model can write".to_owned())
 }
 
@@ -139,9 +139,9 @@ fn price(value: &Value) -> Result<NanoUsd, String> {
     let problem = || "must be an amount in US dollars for a million tokens, such as 2.50".to_owned();
     let Value::Number(number) = value else { return Err(problem()) };
     let price = NanoUsd::per_token(&number.to_string()).ok_or_else(problem)?;
-    if price > NanoUsd::new(MOST_PER_MILLION * 1_000) {
+    if price > NanoUsd::new(MAX_PRICE_PER_MILLION * 1_000) {
         return Err(format!(
-            "is more than {MOST_PER_MILLION} dollars for a million tokens: it is not the price of one token"
+            "is more than {MAX_PRICE_PER_MILLION} dollars for a million tokens: it is not the price of one token"
         ));
     }
     Ok(price)

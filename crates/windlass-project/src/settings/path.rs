@@ -21,7 +21,7 @@ pub struct SettingPath {
 pub struct UnknownSetting {
     /// The name.
     pub name: String,
-    /// The setting that it is most like.
+    /// The most similar setting, if there is one.
     pub meant: Option<&'static str>,
 }
 

@@ -146,8 +146,8 @@ impl Settings {
         let value: Value = json.to()?;
         check::check(text, &value).map_err(serde_json::Error::custom)?;
         let mut settings = settings(&json, KeyReport::of(text, &value))?;
-        let said = &mut settings.permissions;
-        said.lines = [("allow", &said.allow), ("ask", &said.ask), ("deny", &said.deny)]
+        let permissions = &mut settings.permissions;
+        permissions.lines = [("allow", &permissions.allow), ("ask", &permissions.ask), ("deny", &permissions.deny)]
             .map(|(list, rules)| rule_lines(text, list, rules));
         Ok(settings)
     }

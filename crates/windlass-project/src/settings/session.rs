@@ -1,4 +1,4 @@
-//! The keys that say how a session speaks, thinks, gets its key, and reads code.
+//! Session keys: language, thinking, API key, language servers and limits.
 
 use serde::{Deserialize, Serialize};
 use windlass_types::JsonText;
@@ -58,13 +58,13 @@ pub struct OutputLimitSettings {
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct FileCheckpointSettings {
-    /// The largest file that is kept, in bytes.
+    /// Maximum size of a checkpointed file, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_file_bytes: Option<u64>,
-    /// All contents that are kept for rewinding, in bytes.
+    /// Maximum size of all contents kept for rewinding, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_total_bytes: Option<u64>,
-    /// The baseline of the workspace, in bytes.
+    /// Maximum size of the baseline of the workspace, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_baseline_bytes: Option<u64>,
 }
@@ -93,14 +93,17 @@ impl Attribution {
     /// Returns the attribution instruction for the model, if there is any.
     #[must_use]
     pub fn instruction(&self) -> Option<String> {
-        let of = |what: &str, said: &Option<String>| match said.as_deref().map(str::trim) {
+        let instruction_for = |what: &str, said: &Option<String>| match said.as_deref().map(str::trim) {
             None => None,
             Some("") => Some(format!("Name no agent and no model as an author or co-author in {what}.")),
             Some(lines) => Some(format!("End {what} with these lines:\n{lines}")),
         };
-        let both = [of("commit messages", &self.commit), of("descriptions of pull requests", &self.pr)];
-        let said: Vec<String> = both.into_iter().flatten().collect();
-        (!said.is_empty()).then(|| said.join("\n"))
+        let both = [
+            instruction_for("commit messages", &self.commit),
+            instruction_for("descriptions of pull requests", &self.pr),
+        ];
+        let sentences: Vec<String> = both.into_iter().flatten().collect();
+        (!sentences.is_empty()).then(|| sentences.join("\n"))
     }
 }
 

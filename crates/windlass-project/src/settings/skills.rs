@@ -34,14 +34,14 @@ pub struct SkillSettings {
     pub without_programs: bool,
 }
 
-fn overrides<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, SkillOverride>, D::Error> {
-    let written = Option::<BTreeMap<String, JsonText>>::deserialize(from)?.unwrap_or_default();
+fn overrides<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, SkillOverride>, D::Error> {
+    let written = Option::<BTreeMap<String, JsonText>>::deserialize(deserializer)?.unwrap_or_default();
     let read =
         |(name, word): (String, JsonText)| (names::skill(&name).to_owned(), word.to().unwrap_or(SkillOverride::Off));
     Ok(written.into_iter().map(read).collect())
 }
 
 /// Reads a switch. `null` is treated like an absent value.
-fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
-    Ok(Option::deserialize(from)?.unwrap_or_default())
+fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }

@@ -65,7 +65,7 @@ impl fmt::Display for TrustKind {
     }
 }
 
-/// A part of a project that acts, or lets more happen, once it is trusted.
+/// A part of a project that takes effect once it is trusted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct TrustItem {
@@ -94,7 +94,7 @@ impl TrustItem {
         self
     }
 
-    /// Returns the digest by which a record knows it, in hexadecimal digits: another one is another item.
+    /// Returns the digest that records contain for the item, in hexadecimal digits.
     #[must_use]
     pub fn digest(&self) -> String {
         digest(self.kind, &self.name, &self.content)

@@ -12,15 +12,15 @@ use std::path::{Path, PathBuf};
 use windlass_types::UpdateDestination;
 
 impl SettingsUpdates {
-    /// Gives a setting another value in the file of a destination, or with `None` takes it out. The value is JSON text;
-    /// see [`SettingPath::value`]. The rest of the file stays as it is written, and the file is replaced whole. Returns
-    /// the file, or `None` when the destination has none or is not read.
+    /// Sets a setting to a value in the file of a destination, or removes it with `None`. The value is JSON text; see
+    /// [`SettingPath::value`]. The rest of the file stays as it is written, and the file is replaced whole. Returns the
+    /// file, or `None` when the destination has none or is not read.
     ///
     /// A change of a project's file gives no trust: a widening setting takes effect once the user has trusted it.
     ///
     /// # Errors
-    /// The file would not be one that a session starts with, is a link, or cannot be read or written. It is as it was
-    /// then.
+    /// The file would not be one that a session starts with, is a link, or cannot be read or written. Then the file is
+    /// unchanged.
     pub fn set(
         &self,
         destination: UpdateDestination,

@@ -37,10 +37,9 @@ impl SettingsUpdates {
         Ok(found.map(|(name, config)| ServerDefinition::new(name, scope, &file, config)).collect())
     }
 
-    /// Adds a server to the file of a scope, or replaces the one of this name there, or with `None` takes it out.
-    /// `config` is its Adds a server to the file of a scope, or replaces the one of this name there, or with `None`
-    /// removes it. `config` is the server's entry; it may be unusable. The rest of the file stays as it is written, and
-    /// the file is replaced whole. Returns the file, or `None` if the scope has none.
+    /// Adds a server to the file of a scope, or replaces the one of this name there; `None` removes it. `config` is the
+    /// server's entry, which may be unusable. The rest of the file stays as it is written, and the file is replaced
+    /// whole. Returns the file, or `None` if the scope has none.
     ///
     /// A change of a project's file gives no trust: the server starts once the user has trusted it.
     ///
@@ -61,7 +60,7 @@ impl SettingsUpdates {
             // The old content must be readable as servers, or the change could hide them.
             self.defined(&file, scope, text)?;
             let members = self.members(scope, text, name);
-            let entry = config.map(|config| laid_out(config, members.len()));
+            let entry = config.map(|config| format_entry(config, members.len()));
             with_member(text, &members, entry.as_deref()).map_err(|problem| malformed(&file, problem.to_string()))
         })?;
         Ok(Some(file))
@@ -119,7 +118,7 @@ fn member<T: serde::de::DeserializeOwned + Default>(text: &str, name: &str) -> R
 }
 
 /// Returns an entry as people write it: one member a line.
-fn laid_out(config: &JsonText, depth: usize) -> String {
+fn format_entry(config: &JsonText, depth: usize) -> String {
     serde_json::from_str::<Object>(config.as_str())
         .map_or_else(|_| config.as_str().to_owned(), |entry| entry.text(depth))
 }

@@ -182,7 +182,7 @@ const APPEARANCE: &[&str] = &[
     "wheelScrollAccelerationEnabled",
 ];
 
-/// Keys of parts that this version does not have. What they switch off is not there either.
+/// Keys of features that this version does not have.
 const WITHOUT_EFFECT: &[&str] = &[
     "advisorModel",
     "allowAllClaudeAiMcps",
