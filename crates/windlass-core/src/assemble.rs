@@ -33,7 +33,7 @@ const MAX_MESSAGE_BLOCKS: usize = 10_000;
 #[derive(Debug)]
 pub(crate) struct MessageAssembler {
     phase: Phase,
-    message: Unfinished,
+    message: UnfinishedMessage,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ enum Phase {
 
 /// An incomplete message, as far as it was streamed.
 #[derive(Debug, Default)]
-struct Unfinished {
+struct UnfinishedMessage {
     max_bytes: usize,
     max_blocks: usize,
     bytes: usize,
@@ -123,7 +123,10 @@ impl MessageAssembler {
     }
 
     fn with_limits(max_bytes: usize, max_blocks: usize) -> Self {
-        Self { phase: Phase::Waiting, message: Unfinished { max_bytes, max_blocks, ..Unfinished::default() } }
+        Self {
+            phase: Phase::Waiting,
+            message: UnfinishedMessage { max_bytes, max_blocks, ..UnfinishedMessage::default() },
+        }
     }
 
     /// Applies the next event. The text that extends a block is moved out of the event.
@@ -140,7 +143,7 @@ impl MessageAssembler {
     }
 }
 
-impl Unfinished {
+impl UnfinishedMessage {
     /// Returns the phase after the event.
     fn next_phase(&self, phase: Phase, event: &ModelEvent) -> Result<Phase, AssembleError> {
         match (phase, event) {
@@ -176,7 +179,7 @@ impl Unfinished {
     fn apply<'a>(&'a mut self, event: &'a mut ModelEvent) -> Result<Step<'a>, AssembleError> {
         match event {
             ModelEvent::MessageStart { id, model, usage } => {
-                self.take(id.as_str().len().saturating_add(model.len()))?;
+                self.add_bytes(id.as_str().len().saturating_add(model.len()))?;
                 (self.id, self.model, self.usage) = (Some(id.clone()), model.clone(), *usage);
                 Ok(Step::Started { id, model, usage: *usage })
             }
@@ -185,7 +188,7 @@ impl Unfinished {
             ModelEvent::BlockStop { index } => self.finish_block(*index),
             ModelEvent::MessageDelta { stop_reason, usage } => {
                 if let Some(reason) = stop_reason {
-                    self.take(reason.as_str().len())?;
+                    self.add_bytes(reason.as_str().len())?;
                     self.stop_reason = Some(reason.clone());
                 }
                 self.usage = *usage;
@@ -203,7 +206,7 @@ impl Unfinished {
         }
     }
 
-    fn take(&mut self, bytes: usize) -> Result<(), AssembleError> {
+    fn add_bytes(&mut self, bytes: usize) -> Result<(), AssembleError> {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > self.max_bytes { Err(AssembleError::TooLarge { limit: self.max_bytes }) } else { Ok(()) }
     }
@@ -230,7 +233,7 @@ impl Unfinished {
             BlockStart::Whole(block) => block.clone(),
             _ => return Err(AssembleError::ForeignBlock),
         };
-        self.take(block_len(&block))?;
+        self.add_bytes(block_len(&block))?;
         self.check(&block)?;
         self.open = Some(UnfinishedBlock { block, whole: matches!(start, BlockStart::Whole(_)), input: String::new() });
         let first = match start {
@@ -266,11 +269,11 @@ impl Unfinished {
         if index != self.content.len() {
             return Err(AssembleError::NotOpen { index });
         }
-        self.take(text_of(delta).len())?;
+        self.add_bytes(text_of(delta).len())?;
         let Some(UnfinishedBlock { block, whole, input }) = &mut self.open else {
             return Err(AssembleError::NotOpen { index });
         };
-        let (grows, piece, shown): (_, _, Option<Shown>) = match (block, delta) {
+        let (target, piece, shown): (_, _, Option<Shown>) = match (block, delta) {
             // Tools that the provider runs stream their input too.
             (ContentBlock::Unknown(_), StreamDelta::ToolInput(piece)) => (input, piece, None),
             (ContentBlock::Unknown(_), _) | (_, StreamDelta::Unknown) => return Ok(Step::Nothing),
@@ -287,7 +290,7 @@ impl Unfinished {
             (ContentBlock::ToolUse(_), StreamDelta::ToolInput(piece)) => (input, piece, Some(Delta::ToolInput)),
             _ => return Err(AssembleError::WrongDelta { index }),
         };
-        grows.push_str(piece);
+        target.push_str(piece);
         Ok(shown.map_or(Step::Nothing, |shown| Step::Grew { index, delta: shown(std::mem::take(piece)) }))
     }
 

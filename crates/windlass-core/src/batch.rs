@@ -37,8 +37,8 @@ pub(crate) struct Batch {
     settled: usize,
     /// Number of calls whose changes of the session state were applied; a prefix of `calls`.
     applied: usize,
-    /// `true` when the message is complete and stored: calls that can have an effect wait for it, and without it no
-    /// call of the batch counts.
+    /// `true` when the message is complete and stored. Calls that can have an effect wait for it. Until then the batch
+    /// may be discarded.
     committed: bool,
     /// `true` when the user has stopped the run: open calls are being settled.
     interrupted: bool,
@@ -86,8 +86,8 @@ impl Batch {
 
     /// `true` if all calls failed.
     pub(crate) fn all_failed(&self) -> bool {
-        let mut own = self.calls.iter().filter(|call| call.made.is_none());
-        own.all(|call| matches!(call.stage, Stage::Settled(Settled { failed: true, .. })))
+        let mut direct_calls = self.calls.iter().filter(|call| call.made.is_none());
+        direct_calls.all(|call| matches!(call.stage, Stage::Settled(Settled { failed: true, .. })))
     }
 
     /// Assigns stored entries to the calls, and handles the stop reason of the message.
@@ -104,12 +104,12 @@ impl Batch {
             call.line = Some(line.clone());
         }
         let unusable = |why: &str| Unprepared::new(DecisionReason::InvalidInput, why);
-        let why_none = match stop_reason {
+        let unusable_reason = match stop_reason {
             StopReason::Refusal | StopReason::ContentFilter => Some(runtime_text::REFUSED_CALL),
             StopReason::MalformedToolCall => Some(runtime_text::UNREADABLE_CALL),
             _ => None,
         };
-        if let Some(why) = why_none {
+        if let Some(why) = unusable_reason {
             self.each(session, |call, cx| call.make_unusable(cx, unusable(why)));
         } else if is_cut(stop_reason) && content.last().is_some_and(is_call) {
             let last = self.calls.len().saturating_sub(1);
@@ -133,45 +133,45 @@ impl Batch {
 
     /// Prepares new calls and begins those that may begin.
     pub(crate) fn advance(&mut self, session: &mut Session) {
-        let most = MAX_CONCURRENT_CALLS.max(session.config.limits.max_parallel_tools.saturating_mul(2));
+        let max_open = MAX_CONCURRENT_CALLS.max(session.config.limits.max_parallel_tools.saturating_mul(2));
         let mut next = 0;
         loop {
-            self.look_at_more(most);
-            let Some(at) = self.open.get(self.open.partition_point(|open| *open < next)).copied() else { break };
-            next = at + 1;
-            self.advance_call(session, at);
+            self.open_more(max_open);
+            let Some(index) = self.open.get(self.open.partition_point(|open| *open < next)).copied() else { break };
+            next = index + 1;
+            self.advance_call(session, index);
         }
         self.ask_about_all(session);
     }
 
-    fn advance_call(&mut self, session: &mut Session, at: usize) {
-        let Some(call) = self.calls.get(at) else { return };
+    fn advance_call(&mut self, session: &mut Session, index: usize) {
+        let Some(call) = self.calls.get(index) else { return };
         let (stopped, committed) = (call.stopping, self.committed);
         match &call.stage {
             Stage::New if self.interrupted || (stopped && !committed) => {}
-            Stage::New => self.with(session, at, |call, cx| call.prepare(cx, false)),
+            Stage::New => self.with(session, index, |call, cx| call.prepare(cx, false)),
             Stage::Unusable(why) if committed && !self.interrupted => {
                 let why = why.clone();
-                self.with(session, at, |call, cx| call.refuse(cx, why));
+                self.with(session, index, |call, cx| call.refuse(cx, why));
             }
-            Stage::Allowed(Step::Ready, _) if !stopped => self.begin(session, at),
+            Stage::Allowed(Step::Ready, _) if !stopped => self.begin(session, index),
             _ => {}
         }
     }
 
     /// Begins an allowed call, unless another call or the log blocks it.
-    fn begin(&mut self, session: &mut Session, at: usize) {
-        let most = session.config.limits.max_parallel_tools.max(1);
-        let Some(call) = self.calls.get(at) else { return };
+    fn begin(&mut self, session: &mut Session, index: usize) {
+        let max_running = session.config.limits.max_parallel_tools.max(1);
+        let Some(call) = self.calls.get(index) else { return };
         // Other calls wait until their intent is durable.
         let waits_for_log = call.only_reads() && session.out.is_behind();
         // A call that only makes other calls occupies no slot.
-        let begun = self.open_calls().filter(|(_, call)| call.has_begun() && !call.makes_calls()).count();
-        let is_full = begun >= most && !call.makes_calls();
-        if waits_for_log || is_full || !self.is_clear(at) {
+        let running = self.open_calls().filter(|(_, call)| call.has_begun() && !call.makes_calls()).count();
+        let is_full = running >= max_running && !call.makes_calls();
+        if waits_for_log || is_full || !self.is_clear(index) {
             return;
         }
-        self.with(session, at, |call, cx| {
+        self.with(session, index, |call, cx| {
             if call.is_still_allowed(cx) {
                 call.begin(cx);
             }
@@ -180,27 +180,27 @@ impl Batch {
 
     /// `true` if no other call blocks this one: neither an earlier open call, nor a later one that has begun. (A later
     /// call may have begun before the input of this one was changed.)
-    fn is_clear(&self, at: usize) -> bool {
-        let Some(call) = self.calls.get(at) else { return false };
+    fn is_clear(&self, index: usize) -> bool {
+        let Some(call) = self.calls.get(index) else { return false };
         // No earlier call was skipped, and no call beyond those in progress has begun.
         self.open_calls()
-            .filter(|(other, later)| *other != at && (self.comes_before(*other, at) || later.has_begun()))
+            .filter(|(other, later)| *other != index && (self.comes_before(*other, index) || later.has_begun()))
             .filter(|(_, other)| call.made.is_none() || !other.makes_calls())
             .all(|(_, other)| !other.conflicts_with(call))
     }
 
     fn open_calls(&self) -> impl Iterator<Item = (usize, &Call)> {
-        self.open.iter().filter_map(|at| Some((*at, self.calls.get(*at)?)))
+        self.open.iter().filter_map(|index| Some((*index, self.calls.get(*index)?)))
     }
 
-    /// Starts processing further calls, up to `most` at a time.
-    fn look_at_more(&mut self, most: usize) {
+    /// Starts processing further calls, up to `max_open` at a time.
+    fn open_more(&mut self, max_open: usize) {
         if self.next >= self.calls.len() {
             return;
         }
         // A call whose permission request stays open occupies no slot.
         let waiting = self.open_calls().filter(|(_, call)| call.is_pending()).count();
-        while self.open.len() - waiting < most
+        while self.open.len() - waiting < max_open
             && let Some(call) = self.calls.get(self.next)
         {
             // A call made by another call is in progress already.
@@ -213,21 +213,21 @@ impl Batch {
 
     /// Applies a step to all calls, in call order.
     fn each(&mut self, session: &mut Session, step: impl Fn(&mut Call, &mut Cx<'_>)) {
-        for at in 0..self.calls.len() {
-            self.with(session, at, &step);
+        for index in 0..self.calls.len() {
+            self.with(session, index, &step);
         }
     }
 
     /// Applies a step to a call, then records its stage and applies its changes.
-    fn with(&mut self, session: &mut Session, at: usize, step: impl FnOnce(&mut Call, &mut Cx<'_>)) {
-        let Some(call) = self.calls.get_mut(at) else { return };
+    fn with(&mut self, session: &mut Session, index: usize, step: impl FnOnce(&mut Call, &mut Cx<'_>)) {
+        let Some(call) = self.calls.get_mut(index) else { return };
         let was_settled = call.is_settled();
         let (committed, interrupted) = (self.committed, self.interrupted);
         step(call, &mut Cx { session, notes: &mut self.notes, committed, interrupted });
         let (is_open, is_settled) = (call.is_open(), call.is_settled());
-        match self.open.binary_search(&at) {
+        match self.open.binary_search(&index) {
             Ok(place) if !is_open => drop(self.open.remove(place)),
-            Err(place) if is_open && at < self.next => self.open.insert(place, at),
+            Err(place) if is_open && index < self.next => self.open.insert(place, index),
             _ => {}
         }
         if is_settled && !was_settled {
@@ -252,8 +252,8 @@ impl Batch {
                 let kind = EntryKind::Cwd(cwd.to_string_lossy().into_owned());
                 session.record_change(kind, StateChange::Cwd { cwd });
                 // Calls that have not begun were decided for another directory.
-                for at in self.open.clone() {
-                    self.with(session, at, Call::read_again);
+                for index in self.open.clone() {
+                    self.with(session, index, Call::read_again);
                 }
             }
             ContextChange::Todos(todos) => {
@@ -272,11 +272,11 @@ impl Batch {
     /// Prepares affected calls again after the tool set has changed. Answers about a tool, given or awaited, do not
     /// apply to another tool of the same name.
     pub(crate) fn tools_changed(&mut self, session: &mut Session) {
-        for at in self.open.clone() {
-            let Some(call) = self.calls.get(at) else { return };
+        for index in self.open.clone() {
+            let Some(call) = self.calls.get(index) else { return };
             let now = session.offered(&call.original.name);
             if now.is_some() && call.tool().is_some_and(|before| Some(before) != now.as_ref()) {
-                self.with(session, at, Call::read_again);
+                self.with(session, index, Call::read_again);
             }
         }
     }
@@ -292,16 +292,16 @@ impl Batch {
 
     /// Stops one call on behalf of the user; the run continues. Ids are unique in one message.
     pub(crate) fn stop(&mut self, session: &mut Session, id: &ToolUseId) {
-        let open = |call: &Call| call.original.id == *id && !call.is_settled();
-        if let Some(at) = self.calls.iter().position(open) {
-            self.with(session, at, Call::stop);
+        let is_open = |call: &Call| call.original.id == *id && !call.is_settled();
+        if let Some(index) = self.calls.iter().position(is_open) {
+            self.with(session, index, Call::stop);
             self.stop_made(session, id);
         }
     }
 
     /// Returns the index of the call that waits for an effect.
     fn waiting_for(&self, effect: EffectId) -> Option<usize> {
-        self.open_calls().find(|(_, call)| call.waits_for() == Some(effect)).map(|(at, _)| at)
+        self.open_calls().find(|(_, call)| call.waits_for() == Some(effect)).map(|(index, _)| index)
     }
 
     /// `true` if a call waits for the effect.
@@ -320,14 +320,14 @@ impl Batch {
             self.reviewed(session, outcome);
             return Ok(());
         }
-        let at = self.waiting_for(effect).ok_or_else(|| not_awaited(effect, &input))?;
+        let index = self.waiting_for(effect).ok_or_else(|| not_awaited(effect, &input))?;
         if let Input::Made(_, number, tool, input) = input {
-            self.make(session, (at, effect, number), tool, input);
+            self.make(session, (index, effect, number), tool, input);
             return Ok(());
         }
         let has_ended = matches!(input, Input::Ran(..));
-        self.with(session, at, |call, cx| call.handle(cx, input));
-        if has_ended && let Some(id) = self.calls.get(at).map(|call| call.original.id.clone()) {
+        self.with(session, index, |call, cx| call.handle(cx, input));
+        if has_ended && let Some(id) = self.calls.get(index).map(|call| call.original.id.clone()) {
             self.stop_made(session, &id);
         }
         if std::mem::take(&mut self.notes.interrupts) {
@@ -338,8 +338,8 @@ impl Batch {
 
     /// Handles a durable append. If it was the intent of a call, the call continues.
     pub(crate) fn appended(&mut self, session: &mut Session, append: EffectId) {
-        if let Some(at) = self.waiting_for(append) {
-            self.with(session, at, Call::durable);
+        if let Some(index) = self.waiting_for(append) {
+            self.with(session, index, Call::durable);
         }
     }
 }

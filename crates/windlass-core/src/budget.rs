@@ -78,14 +78,14 @@ pub struct Ledger {
     spent: Spent,
     /// Model and maximum cost of each open request.
     held: BTreeMap<(LedgerKey, EffectId), (Arc<str>, NanoUsd)>,
-    news: News,
+    changes: LedgerChanges,
     /// Waiting requests, in the order of their arrival.
     waiting: Vec<(LedgerKey, EffectId, CallCost)>,
 }
 
 /// Changes since the last record.
 #[derive(Debug, Clone, Copy, Default)]
-struct News {
+struct LedgerChanges {
     any: bool,
     /// `true` if the sums by model must be recorded; the log may also lack those of an earlier process.
     models: bool,
@@ -94,7 +94,7 @@ struct News {
 impl Ledger {
     /// Returns the ledger of a session with this earlier spending.
     pub fn new(spent: Spent) -> Self {
-        Self { spent, news: News { any: false, models: true }, ..Self::default() }
+        Self { spent, changes: LedgerChanges { any: false, models: true }, ..Self::default() }
     }
 
     /// Returns the spending of all agents until now.
@@ -105,16 +105,16 @@ impl Ledger {
     /// Returns the spending until now with the amounts reserved for open requests, if it has changed since the last
     /// record.
     pub fn record(&mut self) -> Option<SpentRecord> {
-        if !self.news.any {
+        if !self.changes.any {
             return None;
         }
-        let news = std::mem::take(&mut self.news);
+        let changes = std::mem::take(&mut self.changes);
         let mut held = BTreeMap::<String, NanoUsd>::new();
         for (model, cost) in self.held.values() {
-            let of_model = held.entry(model.to_string()).or_default();
-            *of_model = of_model.saturating_add(*cost);
+            let model_total = held.entry(model.to_string()).or_default();
+            *model_total = model_total.saturating_add(*cost);
         }
-        let by_model = if news.models { self.spent.by_model.clone() } else { BTreeMap::new() };
+        let by_model = if changes.models { self.spent.by_model.clone() } else { BTreeMap::new() };
         Some(SpentRecord::new(self.spent.cost, by_model, held))
     }
 
@@ -139,7 +139,7 @@ impl Ledger {
     ) -> LedgerAnswers {
         if *call != ModelUsage::default() {
             self.spent.charge(model, call);
-            self.news = News { any: true, models: true };
+            self.changes = LedgerChanges { any: true, models: true };
         }
         if let Some(effect) = reservation {
             self.free(agent, effect);
@@ -148,7 +148,7 @@ impl Ledger {
     }
 
     fn free(&mut self, agent: LedgerKey, effect: EffectId) {
-        self.news.any |= self.held.remove(&(agent, effect)).is_some();
+        self.changes.any |= self.held.remove(&(agent, effect)).is_some();
     }
 
     /// Withdraws a reservation, granted or not. Returns the answers for requests that waited.
@@ -165,7 +165,7 @@ impl Ledger {
         self.waiting.retain(|(waiting, ..)| *waiting != agent);
         let before = self.held.len();
         self.held.retain(|(holder, _), _| *holder != agent);
-        self.news.any |= self.held.len() < before;
+        self.changes.any |= self.held.len() < before;
         self.answers()
     }
 
@@ -193,7 +193,7 @@ impl Ledger {
 
     fn hold(&mut self, agent: LedgerKey, effect: EffectId, cost: &CallCost, max_output_tokens: u32) -> Reservation {
         self.held.insert((agent, effect), (Arc::clone(&cost.model), cost.with_output(max_output_tokens)));
-        self.news.any = true;
+        self.changes.any = true;
         Reservation::Granted { max_output_tokens }
     }
 }

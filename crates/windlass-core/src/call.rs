@@ -86,10 +86,10 @@ impl ModelCall {
 
     /// `true` if the request waits for this effect.
     pub(crate) fn waits_for(&self, effect: EffectId) -> bool {
-        self.awaited() == Some(effect)
+        self.awaited_effect() == Some(effect)
     }
 
-    fn awaited(&self) -> Option<EffectId> {
+    fn awaited_effect(&self) -> Option<EffectId> {
         match &self.stage {
             Stage::Reserving(effect, _) | Stage::BackingOff(effect) => Some(*effect),
             Stage::Streaming(stream) => Some(stream.effect),
@@ -124,9 +124,9 @@ impl ModelCall {
             self.stage = Stage::Ended;
             return CallStep::TooLong(failure);
         }
-        let room = model.info.context_window.saturating_sub(size.likely()).max(MIN_OUTPUT_TOKENS);
-        if room < u64::from(request.max_output_tokens) && model.info.context_window > 0 {
-            limit_output(&mut request, u32::try_from(room).unwrap_or(u32::MAX));
+        let available_tokens = model.info.context_window.saturating_sub(size.likely()).max(MIN_OUTPUT_TOKENS);
+        if available_tokens < u64::from(request.max_output_tokens) && model.info.context_window > 0 {
+            limit_output(&mut request, u32::try_from(available_tokens).unwrap_or(u32::MAX));
         }
         let limits = &session.config.limits;
         // Without a budget the size of the conversation is accurate enough.
@@ -270,7 +270,7 @@ impl ModelCall {
 
     /// Cancels a stream that breaks the grammar.
     pub(crate) fn broken(&mut self, session: &mut Session, error: &AssembleError) -> CallStep {
-        if let Some(effect) = self.awaited() {
+        if let Some(effect) = self.awaited_effect() {
             session.cancel(effect);
         }
         let text = format!("The provider's stream cannot be followed: {}.", clause(&error.to_string()));
@@ -285,7 +285,7 @@ impl ModelCall {
 
     /// Cancels the request, and books its usage: the user has stopped it.
     pub(crate) fn abandon(&mut self, session: &mut Session) {
-        if let Some(effect) = self.awaited() {
+        if let Some(effect) = self.awaited_effect() {
             session.cancel(effect);
         }
         self.end(session, Bill::abandoned);

@@ -158,13 +158,13 @@ impl Compaction {
     fn complete(&mut self, session: &mut Session, tasks: &[TaskInfo], message: &AssembledMessage) -> CompactionStep {
         let text: Vec<&str> = message.content.iter().filter_map(ContentBlock::as_text).collect();
         let text = text.concat();
-        let whole = match message.stop_reason {
+        let is_complete = match message.stop_reason {
             StopReason::Refusal | StopReason::MaxTokens | StopReason::ContextWindowExceeded => false,
             // Text beside a tool call need not be the summary.
             StopReason::ToolUse => text.contains("</summary>"),
             _ => true,
         };
-        if let Some(summary) = summary_of(&text).filter(|_| whole) {
+        if let Some(summary) = summary_of(&text).filter(|_| is_complete) {
             self.replace(session, tasks, summary);
             return CompactionStep::Done;
         }
@@ -193,7 +193,7 @@ impl Compaction {
         record.duration_ms = duration_ms(session.now, self.started);
         let mut report = Compacted::new(self.trigger, text, "".into(), "".into());
         (report.pre_tokens, report.post_tokens, report.duration_ms) = (pre_tokens, post_tokens, record.duration_ms);
-        // In front of the boundary: a log that was cut in between is still whole.
+        // This entry precedes the boundary, so that a log cut between them is still valid.
         let resumed = session.run.id.clone().filter(|_| continues);
         let resumed = resumed.map(|run| EntryKind::RunResumed { run: run.clone(), of: run, turns: session.run.turns });
         let mut entries: Vec<_> = resumed.map(|resumed| session.record(None, resumed)).into_iter().collect();

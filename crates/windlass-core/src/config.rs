@@ -253,8 +253,8 @@ impl AutoCompact {
 impl AutoCompact {
     /// Returns the maximum characters of the ledger in a summary, for a conversation limit in tokens.
     pub(crate) fn room_for_ledger(&self, limit: u64) -> usize {
-        const LONGEST_LEDGER: usize = 12_000;
-        if limit == 0 { LONGEST_LEDGER } else { share_of(limit).min(LONGEST_LEDGER) }
+        const MAX_LEDGER_CHARS: usize = 12_000;
+        if limit == 0 { MAX_LEDGER_CHARS } else { share_of(limit).min(MAX_LEDGER_CHARS) }
     }
 
     pub(crate) fn room_for_files(&self, limit: u64) -> usize {
@@ -339,7 +339,7 @@ impl MachineConfig {
 
     /// `true` if any hook listens to the event (about the tool).
     pub(crate) fn listens(&self, event: HookEventName, tool: Option<&str>) -> bool {
-        let means = |only: &ToolMatcher| tool.is_some_and(|tool| only.matches(tool));
-        self.listeners.hooks.iter().any(|(on, only)| *on == event && only.as_ref().is_none_or(means))
+        let includes_tool = |only: &ToolMatcher| tool.is_some_and(|tool| only.matches(tool));
+        self.listeners.hooks.iter().any(|(on, only)| *on == event && only.as_ref().is_none_or(includes_tool))
     }
 }

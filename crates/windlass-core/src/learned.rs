@@ -1,13 +1,13 @@
-//! Facts of models that their servers said, as a fold over the log.
+//! Facts about models reported by their servers, as a fold over the log.
 
 use crate::ModelProfile;
 use std::collections::BTreeMap;
 use windlass_types::ModelFact;
 
-/// The smallest context window that is believed, in tokens.
+/// Minimum plausible context window, in tokens.
 const MIN_WINDOW_TOKENS: u64 = 256;
 
-/// Facts of models, by the id of the model. The last window of a model counts.
+/// Facts of models, by the id of the model. The latest window of a model applies.
 #[derive(Debug, Default)]
 pub(crate) struct LearnedModels(BTreeMap<String, LearnedFacts>);
 
@@ -18,7 +18,7 @@ struct LearnedFacts {
 }
 
 impl LearnedModels {
-    /// Takes a fact of the log.
+    /// Applies a fact from the log.
     pub(crate) fn apply(&mut self, fact: &ModelFact) {
         let known = self.0.entry(fact.model.clone()).or_default();
         known.context_window = fact.context_window.or(known.context_window);
@@ -38,8 +38,8 @@ impl LearnedModels {
         self.0.get(model).is_some_and(|known| known.refuses_images)
     }
 
-    /// Narrows the context window of a model to the one that its server named in an earlier opening. A window that the server
-    /// named in this opening is newer.
+    /// Narrows the context window of a model to the one that its server named in an earlier opening. A window that the
+    /// server named in this opening is newer.
     pub(crate) fn apply_to(&self, model: &mut ModelProfile) {
         let window = self.0.get(&model.id).and_then(|known| known.context_window);
         if let Some(window) = window.filter(|_| !model.info.window_from_server) {
@@ -48,7 +48,8 @@ impl LearnedModels {
     }
 }
 
-/// Sets the context window of a model, in tokens, to a smaller one. Returns `false` if it is not smaller, or too small for one.
+/// Sets the context window of a model, in tokens, to a smaller one. Returns `false` if it is not smaller, or too small
+/// for one.
 pub(crate) fn narrow(model: &mut ModelProfile, window: u64) -> bool {
     let is_smaller = (MIN_WINDOW_TOKENS..model.info.context_window).contains(&window);
     if is_smaller {

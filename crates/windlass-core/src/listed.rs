@@ -46,17 +46,17 @@ impl ListedTools {
 
     /// Returns the list with the additions of earlier processes at their positions, as far as they are offered again.
     fn resumed(offered: &Arc<[Arc<ToolSpec>]>, logged: &[(usize, Vec<String>)]) -> Self {
-        let named = |name: &String| offered.iter().find(|spec| spec.name == *name).cloned();
+        let offered_tool = |name: &String| offered.iter().find(|spec| spec.name == *name).cloned();
         let added: Vec<AddedTools> = logged
             .iter()
-            .map(|(after, names)| AddedTools::new(*after, names.iter().filter_map(named).collect()))
+            .map(|(after, names)| AddedTools::new(*after, names.iter().filter_map(offered_tool).collect()))
             .filter(|added| !added.tools.is_empty())
             .collect();
         if added.is_empty() {
             return Self { first: Arc::clone(offered), added, sent: true };
         }
-        let later = |spec: &&Arc<ToolSpec>| logged.iter().any(|(_, names)| names.contains(&spec.name));
-        Self { first: offered.iter().filter(|spec| !later(spec)).cloned().collect(), added, sent: true }
+        let is_added_later = |spec: &&Arc<ToolSpec>| logged.iter().any(|(_, names)| names.contains(&spec.name));
+        Self { first: offered.iter().filter(|spec| !is_added_later(spec)).cloned().collect(), added, sent: true }
     }
 
     /// `true` if a request of this conversation has contained the list.

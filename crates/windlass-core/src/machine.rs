@@ -148,7 +148,7 @@ impl Machine {
     /// The input is invalid: it answers an effect that was never handed out, or one of another kind. That is a bug of
     /// the driver, or of the machine; the session can be continued.
     pub fn handle(&mut self, now: Timestamp, input: Input) -> Result<(), UnfitInput> {
-        let counts = self.session.out.admit(&input)?;
+        let is_timely = self.session.out.admit(&input)?;
         if matches!(self.activity, Activity::Closed)
             && !matches!(input, Input::Appended(..) | Input::LogSilent(_) | Input::LogLost(_) | Input::GiveUpLog(_))
         {
@@ -156,13 +156,13 @@ impl Machine {
         }
         self.session.now = self.session.now.max(now);
         self.session.out.advance_clock(self.session.now);
-        let flow = if counts { self.take(input)? } else { self.take_late(input) };
+        let flow = if is_timely { self.apply_input(input)? } else { self.take_late(input) };
         self.follow(flow);
         self.advance();
         Ok(())
     }
 
-    fn take(&mut self, input: Input) -> Result<Flow, UnfitInput> {
+    fn apply_input(&mut self, input: Input) -> Result<Flow, UnfitInput> {
         if let Some(effect) = answered_effect(&input) {
             return self.take_answer(effect, input);
         }
@@ -228,8 +228,8 @@ impl Machine {
             (_, Input::Appended(append, result)) => self.appended(append, result),
             (_, Input::Reserved(_, Err(failure))) => self.broken(failure),
             (Activity::Running(run), Input::TaskStarted(call, info)) => {
-                let counts = run.runs(call);
-                self.tasks.started(&mut self.session, counts, *info);
+                let belongs_to_run = run.runs(call);
+                self.tasks.started(&mut self.session, belongs_to_run, *info);
             }
             (Activity::Running(run), input) => return run.handle(&mut self.session, &self.tasks, effect, input),
             (Activity::Rewinding(asked), Input::Rewound(_, log)) if *asked == effect => {

@@ -9,16 +9,16 @@ use windlass_types::{BlockStart, ContentBlock, JsonText, ModelEvent, ModelItem, 
 /// `before`, or by an earlier one of the same stream, is replaced. All others stay as the model gave them.
 pub(crate) fn with_own_id<'a>(ids: &mut CallIds, before: &CallIds, item: &'a ModelItem) -> Cow<'a, ModelItem> {
     let Some(given) = call_id(&item.event) else { return Cow::Borrowed(item) };
-    let own = ids.name_beside(given, before);
-    if own == *given {
+    let unique_id = ids.name_beside(given, before);
+    if unique_id == *given {
         return Cow::Borrowed(item);
     }
     let mut item = item.clone();
-    item.raw = item.raw.map(|frame| frame_with_id(&frame, &own));
+    item.raw = item.raw.map(|frame| frame_with_id(&frame, &unique_id));
     if let ModelEvent::BlockStart { block, .. } = &mut item.event
         && let BlockStart::ToolUse { id, .. } | BlockStart::Whole(ContentBlock::ToolUse(ToolUse { id, .. })) = block
     {
-        *id = own;
+        *id = unique_id;
     }
     Cow::Owned(item)
 }

@@ -5,7 +5,7 @@ use windlass_types::CompactTrigger;
 /// Number of failed automatic compactions after which a run tries no more.
 pub(crate) const MOST_FAILURES: u32 = 2;
 /// Maximum number of consecutive compactions with at most one turn between them.
-const CLOSE_TOGETHER: u32 = 3;
+const MAX_CLOSE_COMPACTIONS: u32 = 3;
 
 /// Compactions of a run.
 #[derive(Debug, Clone, Copy, Default)]
@@ -14,7 +14,7 @@ pub(crate) struct Pace {
     unanswered: bool,
     /// Turn of the last compaction, and the number of consecutive ones close together.
     last: Option<u32>,
-    close: u32,
+    consecutive: u32,
     /// Number of failed automatic compactions, and the size of the conversation, in tokens, at the last of them.
     failed: u32,
     failed_at: u64,
@@ -57,16 +57,16 @@ impl Pace {
         self.unanswered = true;
     }
 
-    /// Counts a compaction. Returns `true` if the run makes no progress.
+    /// Records a compaction. Returns `true` if the run makes no progress.
     pub(crate) fn spins(&mut self, turn: u32) -> bool {
         let is_close = self.last.is_some_and(|last| turn.saturating_sub(last) <= 1);
-        self.close = if is_close { self.close + 1 } else { 1 };
+        self.consecutive = if is_close { self.consecutive + 1 } else { 1 };
         (self.last, self.unanswered) = (Some(turn), true);
         self.failed = 0;
-        self.close > CLOSE_TOGETHER
+        self.consecutive > MAX_CLOSE_COMPACTIONS
     }
 
-    /// Counts a failed compaction. Returns `true` if it was the last automatic one.
+    /// Records a failed compaction. Returns `true` if it was the last automatic one.
     pub(crate) fn failed(&mut self, trigger: CompactTrigger, context: u64) -> bool {
         if trigger != CompactTrigger::Auto {
             return false;

@@ -4,12 +4,12 @@ use windlass_types::{RateLimit, Utilization};
 
 /// Minimum change of a utilization that is reported by itself, in hundredths.
 const MIN_REPORTED_CHANGE: f64 = 1.0;
-/// Times closer than this, in seconds, are the same: providers round them differently from answer to answer.
-const SAME_TIME: u64 = 60;
+/// Minimum change of a time that is reported, in seconds: providers round times differently from answer to answer.
+const MIN_TIME_CHANGE_SECS: u64 = 60;
 
 /// `true` if an answer reports a change: of the status, the window, a time or anything about overage, or a utilization
-/// step of a hundredth. Missing values count as unchanged. The comparison is with the last report, so that small steps
-/// in one direction are reported when they add up.
+/// step of a hundredth. Missing values are treated as unchanged. The comparison is with the last report, so that small
+/// steps in one direction are reported when they add up.
 pub(crate) fn is_news(known: &RateLimit, reported: &RateLimit) -> bool {
     known.status != reported.status
         || changed(known.kind.as_ref(), reported.kind.as_ref(), |a, b| a != b)
@@ -30,7 +30,7 @@ fn changed<T>(known: Option<T>, reported: Option<T>, differ: impl Fn(T, T) -> bo
 }
 
 fn is_another_time(known: u64, reported: u64) -> bool {
-    known.abs_diff(reported) >= SAME_TIME
+    known.abs_diff(reported) >= MIN_TIME_CHANGE_SECS
 }
 
 fn is_a_step(known: Utilization, reported: Utilization) -> bool {

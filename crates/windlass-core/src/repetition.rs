@@ -2,7 +2,7 @@
 //!
 //! A turn repeats if each of its calls was made before in the run, with the same input and the same result: the same
 //! command with the same failure, edits that undo one another, files that were read already. Calls that took a while
-//! are none: a run that polls a job waits between its looks.
+//! are taken for waiting: a run that polls a job waits between its checks.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,7 +10,7 @@ use windlass_types::{JsonText, ToolResultContent};
 
 /// Minimum duration, in milliseconds, of a call that is taken for waiting.
 const MIN_WAITING_MS: u64 = 1_000;
-/// Maximum number of remembered calls. Later ones count as new, so a run that long is not stopped.
+/// Maximum number of remembered calls. Later ones are treated as new, so a run that long is not stopped.
 const MAX_CALLS: usize = 65_536;
 
 /// Digest of a call with its result. `None`: the call waited, so its turn is not judged.

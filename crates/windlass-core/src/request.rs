@@ -34,15 +34,15 @@ pub(crate) fn build(session: &Session, model: &ModelProfile, purpose: &Purpose) 
     }
     let (thinking, effort) = reasoning(session, model);
     // A thinking budget set by the prompt leaves room for the answer, unless the host has set a limit.
-    let room = match thinking {
+    let min_output_tokens = match thinking {
         Thinking::Budget(tokens) if session.run.level.is_some() => tokens.saturating_add(MIN_ANSWER_TOKENS),
         _ => 0,
     };
-    let wanted = settings.max_output_tokens.unwrap_or(model.info.default_output_tokens.max(room));
+    let wanted = settings.max_output_tokens.unwrap_or(model.info.default_output_tokens.max(min_output_tokens));
     let mut limit = wanted.min(model.info.max_output_tokens).max(1);
     let mut request = ModelRequest::new(model.id.clone(), messages, limit);
     request.system.clone_from(&settings.system);
-    (request.thinking, request.effort) = taken(model, thinking, effort);
+    (request.thinking, request.effort) = supported_reasoning(model, thinking, effort);
     request.betas.clone_from(&settings.betas);
     request.user_id.clone_from(&settings.user_id);
     request.cache = settings.cache.filter(|_| model.info.prompt_cache);
@@ -50,8 +50,8 @@ pub(crate) fn build(session: &Session, model: &ModelProfile, purpose: &Purpose) 
     request.session_key = Some(session.key());
     request.extra.clone_from(&settings.extra);
     // A request that leaves messages out has another beginning anyway.
-    let whole = !matches!(purpose, Purpose::Summary { skip: 1.., .. });
-    session.models.listed.list(&mut request, whole && model.info.appends_tools);
+    let has_whole_conversation = !matches!(purpose, Purpose::Summary { skip: 1.., .. });
+    session.models.listed.list(&mut request, has_whole_conversation && model.info.appends_tools);
     if matches!(purpose, Purpose::Turn) && session.run.output == OutputDemand::Forced {
         demand_output(session, model, &mut request);
     }
@@ -92,7 +92,7 @@ fn reasoning(session: &Session, model: &ModelProfile) -> (Thinking, Option<Effor
 }
 
 /// Returns the reasoning settings as far as the model supports them.
-fn taken(model: &ModelProfile, thinking: Thinking, effort: Option<Effort>) -> (Thinking, Option<Effort>) {
+fn supported_reasoning(model: &ModelProfile, thinking: Thinking, effort: Option<Effort>) -> (Thinking, Option<Effort>) {
     let thinking = match thinking {
         Thinking::Adaptive if model.info.adaptive_thinking => Thinking::Adaptive,
         Thinking::Budget(tokens) if model.info.thinking_budget => Thinking::Budget(tokens),
@@ -107,8 +107,8 @@ fn taken(model: &ModelProfile, thinking: Thinking, effort: Option<Effort>) -> (T
 pub(crate) fn asked_for(session: &Session, model: &ModelProfile) -> Option<(Thinking, Option<Effort>)> {
     let settings = &session.config.request;
     let (thinking, effort) = reasoning(session, model);
-    let asked = taken(model, thinking, effort);
-    (asked != taken(model, settings.thinking, settings.effort)).then_some(asked)
+    let asked = supported_reasoning(model, thinking, effort);
+    (asked != supported_reasoning(model, settings.thinking, settings.effort)).then_some(asked)
 }
 
 /// Lowers the output limit, and the thinking budget with it, which must stay below.
@@ -117,11 +117,11 @@ pub(crate) fn limit_output(request: &mut ModelRequest, max_output_tokens: u32) {
     const MIN_THINKING_TOKENS: u32 = 1_024;
     request.max_output_tokens = max_output_tokens;
     if let Thinking::Budget(budget) = request.thinking {
-        let most = max_output_tokens.saturating_sub(1);
-        request.thinking = if most < MIN_THINKING_TOKENS {
+        let max_budget = max_output_tokens.saturating_sub(1);
+        request.thinking = if max_budget < MIN_THINKING_TOKENS {
             Thinking::Off
         } else {
-            Thinking::Budget(budget.clamp(MIN_THINKING_TOKENS, most))
+            Thinking::Budget(budget.clamp(MIN_THINKING_TOKENS, max_budget))
         };
     }
 }

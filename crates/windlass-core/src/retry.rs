@@ -20,7 +20,7 @@ pub(crate) struct Retry {
     pub(crate) attempts: u32,
     overloaded: u32,
     /// Total wait at the provider's request.
-    obeyed: Duration,
+    server_wait: Duration,
     /// `true` if the replay data of earlier messages was dropped for this request.
     replay_dropped: bool,
 }
@@ -45,7 +45,7 @@ pub(crate) enum Next {
 impl Retry {
     /// Decides about a failure. `has_fallback` is `false` once the fallback is in use.
     pub(crate) fn after(&mut self, failure: &ModelFailure, limits: &Limits, has_fallback: bool) -> Next {
-        // The provider's wish takes precedence over the kind, but the same prompt stays too long.
+        // The provider's retry decision takes precedence over the kind, but the same prompt stays too long.
         match (failure.kind.class(), failure.should_retry) {
             (ErrorClass::TooLong, _) => return Next::TooLong,
             // Only once: a second refusal has another reason.
@@ -67,15 +67,17 @@ impl Retry {
             return self.or_fall_back(has_fallback, Next::GiveUp);
         }
         self.attempts += 1;
-        let own = backoff(self.attempts, failure.jitter).max(failure.kind.least_wait());
+        let own_wait = backoff(self.attempts, failure.jitter).max(failure.kind.least_wait());
         // A server that asks for no wait at all does not get all retries within a moment.
-        let Some(asked) = failure.retry_after.filter(|asked| *asked > own) else { return Next::Wait(own) };
-        let obeyed = self.obeyed.saturating_add(asked);
-        if asked > MAX_SERVER_WAIT || obeyed > limits.max_server_wait {
-            return self.or_fall_back(has_fallback, Next::OutOfPatience(asked));
+        let Some(requested_wait) = failure.retry_after.filter(|requested_wait| *requested_wait > own_wait) else {
+            return Next::Wait(own_wait);
+        };
+        let server_wait = self.server_wait.saturating_add(requested_wait);
+        if requested_wait > MAX_SERVER_WAIT || server_wait > limits.max_server_wait {
+            return self.or_fall_back(has_fallback, Next::OutOfPatience(requested_wait));
         }
-        self.obeyed = obeyed;
-        Next::Wait(asked)
+        self.server_wait = server_wait;
+        Next::Wait(requested_wait)
     }
 
     fn or_fall_back(&mut self, has_fallback: bool, otherwise: Next) -> Next {
@@ -92,9 +94,9 @@ pub(crate) fn out_of_patience(failure: &ModelFailure, asked: Duration) -> String
     let message = failure.message.trim_end_matches('.');
     let seconds = asked.as_secs_f64().ceil();
     if asked > MAX_SERVER_WAIT {
-        let most = MAX_SERVER_WAIT.as_secs();
+        let max_seconds = MAX_SERVER_WAIT.as_secs();
         format!(
-            "{message}. The provider asks to wait {seconds} s before a repeat, and {most} s at most are waited at once."
+            "{message}. The provider asks to wait {seconds} s before a repeat, and {max_seconds} s at most are waited at once."
         )
     } else {
         format!("{message}. The provider asks to wait {seconds} s again, and has been waited for long enough.")

@@ -92,7 +92,7 @@ enum Phase {
 enum SafePoint {
     /// After all calls of a message are answered.
     Tools,
-    /// Before a run that was cut goes on.
+    /// Before an interrupted run continues.
     Resumed,
     /// After the model is done.
     End,

@@ -108,7 +108,7 @@ pub(crate) struct LastAnswer {
 #[derive(Debug)]
 pub(crate) struct Ids {
     seed: u128,
-    made: u64,
+    generated: u64,
     questions: u64,
     attempts: u64,
     /// Ids of all entries: none is assigned twice.
@@ -117,8 +117,8 @@ pub(crate) struct Ids {
 
 impl Ids {
     fn bits(&mut self) -> u128 {
-        self.made += 1;
-        self.seed.wrapping_add(spread(self.made))
+        self.generated += 1;
+        self.seed.wrapping_add(spread(self.generated))
     }
 
     /// Permission requests are counted separately: the ids of entries do not depend on whether the host is asked.
@@ -162,18 +162,18 @@ impl Session {
             taken.insert(entry.id.clone());
         }
         learned::apply_learned(state.learned(), &mut config);
-        let cut = state.spending().count_cut_calls();
+        let cut_cost = state.spending().count_cut_calls();
         let mut out = Outbox::new(config.ids.session_id.clone());
-        if cut > NanoUsd::ZERO {
+        if cut_cost > NanoUsd::ZERO {
             out.keep_notice(format!(
-                "Calls of a model were cut when the process ended: {cut}, the most they could cost, counts as spent."
+                "Calls of a model were cut when the process ended: {cut_cost}, the most they could cost, counts as spent."
             ));
         }
         Self {
             rights: Rights::new(&config, state.permission_mode()),
             models: Models::default(),
             out,
-            ids: Ids { seed: config.ids.seed, made: 0, questions: 0, attempts: 0, taken },
+            ids: Ids { seed: config.ids.seed, generated: 0, questions: 0, attempts: 0, taken },
             now: Timestamp::default(),
             run: RunTally::default(),
             prompt: None,

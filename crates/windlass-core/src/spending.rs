@@ -58,8 +58,8 @@ impl Spending {
     pub(crate) fn count_cut_calls(&mut self) -> NanoUsd {
         let before = self.spent.cost;
         for (model, held) in std::mem::take(&mut self.held) {
-            let of_model = self.spent.by_model.entry(model).or_default();
-            of_model.cost = of_model.cost.saturating_add(held);
+            let model_usage = self.spent.by_model.entry(model).or_default();
+            model_usage.cost = model_usage.cost.saturating_add(held);
             self.spent.cost = self.spent.cost.saturating_add(held);
         }
         self.spent.cost.saturating_sub(before)

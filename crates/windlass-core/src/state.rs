@@ -25,7 +25,7 @@ pub struct SessionState {
     tools: Tools,
     /// Number of messages at the beginning whose private parts the provider has refused.
     replay_dropped: usize,
-    /// Facts of models that their servers said.
+    /// Facts about models, reported by their servers.
     learned: LearnedModels,
     /// Last prompt of the user, and its entry.
     last_prompt: (Option<EntryId>, Vec<ContentBlock>),
@@ -102,7 +102,7 @@ impl SessionState {
         log.iter().for_each(|entry| state.apply(entry));
         (state.current.cwd, state.current.mode) = (std::mem::take(&mut self.current.cwd), self.current.mode);
         state.spending = std::mem::take(&mut self.spending);
-        // Servers say the same of their models whatever the conversation is.
+        // Facts about models do not depend on the conversation.
         state.learned = std::mem::take(&mut self.learned);
         *self = state;
     }
@@ -203,7 +203,7 @@ impl SessionState {
         &self.known.reminders
     }
 
-    /// Facts of models that their servers said.
+    /// Returns the facts about models that their servers reported.
     pub(crate) fn learned(&self) -> &LearnedModels {
         &self.learned
     }
@@ -261,9 +261,10 @@ impl SessionState {
     /// Only at positions where requests can list them: after a message of the user. Additions before a compaction, or
     /// before the point where a conversation was resumed, have no such position any more.
     pub(crate) fn added_tools(&self) -> Vec<(usize, Vec<String>)> {
-        let before = |after: usize| after.checked_sub(1).and_then(|last| self.transcript.get(last));
-        let can_stand = |(after, _): &&(usize, Vec<String>)| before(*after).is_some_and(|last| last.role == Role::User);
-        self.tools.added.iter().filter(can_stand).cloned().collect()
+        let message_before = |after: usize| after.checked_sub(1).and_then(|last| self.transcript.get(last));
+        let is_valid_position =
+            |(after, _): &&(usize, Vec<String>)| message_before(*after).is_some_and(|last| last.role == Role::User);
+        self.tools.added.iter().filter(is_valid_position).cloned().collect()
     }
 
     /// Returns the names of the tools that the model has loaded, or that were added later.

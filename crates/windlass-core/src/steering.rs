@@ -14,15 +14,15 @@ use windlass_types::{ContentBlock, EntryId, HookEventName, HookOutcome, SteeredF
 #[derive(Debug, Default)]
 pub(crate) struct Steering {
     messages: VecDeque<Message>,
-    /// Number of messages that the run waits for at a safe point: those that had arrived when it was reached.
-    awaited: usize,
+    /// Number of messages at the front of the queue that had arrived when the run reached its safe point.
+    awaited_count: usize,
 }
 
 #[derive(Debug)]
 struct Message {
     prompt: Prompt,
     /// `true` if the sender wants the message back if the run ends first.
-    returns: bool,
+    is_returnable: bool,
     review: Review,
     /// Attachments of the message.
     attached: Vec<ContentBlock>,
@@ -37,7 +37,7 @@ enum Review {
     Passed(Vec<String>),
 }
 
-/// Returns the text of a prompt for hooks.
+/// Returns the text of a prompt as hooks receive it: the user's words and the quotations.
 pub(crate) fn prompt_text(prompt: &Prompt) -> String {
     let quoted = prompt.quoted.iter().map(|quotation| quotation.text.as_str());
     let text: Vec<&str> = prompt.content.iter().filter_map(ContentBlock::as_text).chain(quoted).collect();
@@ -57,49 +57,52 @@ impl Steering {
     }
 
     /// Queues a message for the run.
-    pub(crate) fn add(&mut self, prompt: Prompt, returns: bool) {
-        self.messages.push_back(Message { prompt, returns, review: Review::Due, attached: Vec::new() });
+    pub(crate) fn add(&mut self, prompt: Prompt, is_returnable: bool) {
+        self.messages.push_back(Message { prompt, is_returnable, review: Review::Due, attached: Vec::new() });
     }
 
     /// Returns a message to its sender on request.
     pub(crate) fn withdraw(&mut self, session: &mut Session, id: &EntryId) {
-        let named = |message: &Message| message.prompt.id.as_ref() == Some(id);
-        if let Some(message) = self.messages.iter().position(named).and_then(|at| self.take(session, at)) {
+        let has_id = |message: &Message| message.prompt.id.as_ref() == Some(id);
+        if let Some(message) =
+            self.messages.iter().position(has_id).and_then(|index| self.remove_message(session, index))
+        {
             session.steered(message.prompt.id, SteeredFate::Returned, None);
         }
     }
 
     /// Removes a message that does not join the conversation.
-    fn take(&mut self, session: &mut Session, at: usize) -> Option<Message> {
-        let message = self.messages.remove(at)?;
+    fn remove_message(&mut self, session: &mut Session, index: usize) -> Option<Message> {
+        let message = self.messages.remove(index)?;
         if let Review::Asked(effect) = message.review {
             session.cancel(effect);
         }
-        if at < self.awaited {
-            self.awaited -= 1;
+        if index < self.awaited_count {
+            self.awaited_count -= 1;
         }
         Some(message)
     }
 
     /// Discards all messages.
     pub(crate) fn forget(&mut self, session: &mut Session) {
-        while self.take(session, 0).is_some() {}
+        while self.remove_message(session, 0).is_some() {}
     }
 
-    /// Ends the run: returns messages to their senders, or returns those that become the next prompts.
+    /// Empties the queue at the end of the run. Returns the messages that become the next prompts; the others return to
+    /// their senders.
     pub(crate) fn defer(&mut self, session: &mut Session) -> Vec<Prompt> {
         let mut deferred = Vec::new();
-        while let Some(message) = self.take(session, 0) {
-            let fate = if message.returns { SteeredFate::Returned } else { SteeredFate::Deferred };
+        while let Some(message) = self.remove_message(session, 0) {
+            let fate = if message.is_returnable { SteeredFate::Returned } else { SteeredFate::Deferred };
             session.steered(message.prompt.id.clone(), fate, None);
-            if !message.returns {
+            if !message.is_returnable {
                 deferred.push(message.prompt);
             }
         }
         deferred
     }
 
-    /// Runs the hooks for the next message, unless they are running for one.
+    /// Starts the hooks for the next unreviewed message, unless they are running for one.
     pub(crate) fn ask(&mut self, session: &mut Session) {
         if self.messages.iter().any(|message| matches!(message.review, Review::Asked(_))) {
             return;
@@ -114,7 +117,7 @@ impl Steering {
         }
     }
 
-    /// Runs the changed hooks again, for all messages that have not joined yet.
+    /// Marks all waiting messages for review again, because the hooks have changed.
     pub(crate) fn ask_again(&mut self, session: &mut Session) {
         for message in &mut self.messages {
             if let Review::Asked(effect) = std::mem::replace(&mut message.review, Review::Due) {
@@ -141,13 +144,13 @@ impl Steering {
     pub(crate) fn hooked(&mut self, session: &mut Session, effect: EffectId, outcome: HookOutcome) -> Option<String> {
         session.hooks_ran(HookEventName::UserPromptSubmit, None, &outcome);
         let asked = |message: &Message| matches!(message.review, Review::Asked(asked) if asked == effect);
-        let at = self.messages.iter().position(asked)?;
-        if let Some(message) = self.messages.get_mut(at) {
+        let index = self.messages.iter().position(asked)?;
+        if let Some(message) = self.messages.get_mut(index) {
             message.review = Review::Passed(outcome.additional_context);
         }
-        let refused = outcome.block.map(|block| block.reason).or_else(|| outcome.stop.clone());
-        if let Some(reason) = refused
-            && let Some(message) = self.take(session, at)
+        let refusal = outcome.block.map(|block| block.reason).or_else(|| outcome.stop.clone());
+        if let Some(reason) = refusal
+            && let Some(message) = self.remove_message(session, index)
         {
             session.steered(message.prompt.id, SteeredFate::Blocked { reason }, None);
         }
@@ -156,22 +159,22 @@ impl Steering {
 
     /// Begins to wait at a safe point for all messages that have arrived.
     pub(crate) fn halt(&mut self) {
-        self.awaited = self.messages.len();
+        self.awaited_count = self.messages.len();
     }
 
     /// `true` if all awaited messages may join.
     pub(crate) fn is_reviewed(&self) -> bool {
-        self.messages.iter().take(self.awaited).all(|message| matches!(message.review, Review::Passed(_)))
+        self.messages.iter().take(self.awaited_count).all(|message| matches!(message.review, Review::Passed(_)))
     }
 
-    /// Removes the messages that join the conversation at this safe point, each with the texts after it.
+    /// Removes the awaited messages, and returns each with the texts that follow it.
     pub(crate) fn join(&mut self) -> Vec<(Prompt, Feedback)> {
-        let joining = self.messages.drain(..self.awaited.min(self.messages.len()));
+        let joining = self.messages.drain(..self.awaited_count.min(self.messages.len()));
         let joining = joining.map(|Message { prompt, review, attached, .. }| match review {
             Review::Passed(context) => (prompt, Feedback { context, attached, stop: None }),
             Review::Due | Review::Asked(_) => (prompt, Feedback::default()),
         });
-        self.awaited = 0;
+        self.awaited_count = 0;
         joining.collect()
     }
 }

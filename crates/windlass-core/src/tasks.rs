@@ -63,9 +63,9 @@ impl Tasks {
         self.wakes += 1;
     }
 
-    /// Adds a task started by a call. `counts`: the call belongs to a stored message.
-    pub(crate) fn started(&mut self, session: &mut Session, counts: bool, info: TaskInfo) {
-        let run = session.run.id.clone().filter(|_| counts && !self.running.contains_key(&info.id));
+    /// Adds a task started by a call. `belongs_to_message`: the call belongs to a stored message.
+    pub(crate) fn started(&mut self, session: &mut Session, belongs_to_message: bool, info: TaskInfo) {
+        let run = session.run.id.clone().filter(|_| belongs_to_message && !self.running.contains_key(&info.id));
         let Some(run) = run else {
             // A discarded call must not leave a running task.
             session.effect(Effect::StopTask(info.id));
@@ -103,7 +103,7 @@ impl Tasks {
     /// Adjusts the tasks to a rewound conversation: the model reads again of ends that the rest of the conversation
     /// lacks, and of none whose beginning was removed.
     pub(crate) fn rewound(&mut self, session: &mut Session, log: &[Entry]) {
-        let has = |wanted: &TaskId, stopping: bool| {
+        let is_logged = |wanted: &TaskId, stopping: bool| {
             log.iter().any(|entry| match &entry.kind {
                 EntryKind::Task(TaskRecord::Started(info)) => !stopping && info.id == *wanted,
                 EntryKind::Task(TaskRecord::Stopping(id)) => stopping && id == wanted,
@@ -111,7 +111,7 @@ impl Tasks {
             })
         };
         for (id, task) in &mut self.running {
-            task.known = !has(id, false) || has(id, true);
+            task.known = !is_logged(id, false) || is_logged(id, true);
         }
         let ended = |info: &TaskInfo| self.ended.iter().rfind(|ended| ended.info.id == info.id).cloned();
         session.unread.news = News::of(log, ended);

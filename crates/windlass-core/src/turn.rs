@@ -19,20 +19,20 @@ use windlass_types::{
 pub(crate) struct Turn {
     pub(crate) call: ModelCall,
     continuation: Continuation,
-    shown: Shown,
+    shown: ShownParts,
     /// Calls of the message. Read-only calls may run already.
     pub(crate) batch: Batch,
 }
 
 /// Parts of the message that the host has received.
 #[derive(Debug, Default)]
-struct Shown {
+struct ShownParts {
     message_id: Option<MessageId>,
     model: String,
     usage: Usage,
     /// Ids of the complete blocks.
     block_ids: Vec<EntryId>,
-    any: bool,
+    has_any: bool,
 }
 
 /// Next step of a turn.
@@ -53,7 +53,7 @@ pub(crate) enum TurnStep {
 impl Turn {
     pub(crate) fn new(continuation: Continuation) -> Self {
         let call = ModelCall::new(Purpose::Turn);
-        Self { call, continuation, shown: Shown::default(), batch: Batch::default() }
+        Self { call, continuation, shown: ShownParts::default(), batch: Batch::default() }
     }
 
     /// Sends the request of the turn, when log and budget allow it.
@@ -83,7 +83,7 @@ impl Turn {
                 session.note_prefix(&request);
                 let (continuation, model) = (self.call.repeat.unwrap_or(self.continuation), request.model.clone());
                 session.status(Status::Requesting { continuation, model: model.clone(), attempt_id });
-                self.shown = Shown { model, ..Shown::default() };
+                self.shown = ShownParts { model, ..ShownParts::default() };
                 TurnStep::Waits
             }
             CallStep::Failed(failure) => {
@@ -109,7 +109,7 @@ impl Turn {
         };
         let mut item = renamed.unwrap_or(item);
         if let Some(frame) = item.raw.as_ref().filter(|_| !matches!(item.event, ModelEvent::RateLimit(_))) {
-            self.shown.any = true;
+            self.shown.has_any = true;
             session.event(EventKind::ModelFrame { frame: frame.clone() }, None);
         }
         match self.call.item(session, &mut item) {
@@ -169,8 +169,9 @@ impl Turn {
         if content.is_empty() {
             return stop_reason;
         }
-        let mut shown = std::mem::take(&mut self.shown.block_ids).into_iter();
-        let block_ids: Vec<_> = content.iter().map(|_| shown.next().unwrap_or_else(|| session.ids.entry())).collect();
+        let mut shown_ids = std::mem::take(&mut self.shown.block_ids).into_iter();
+        let block_ids: Vec<_> =
+            content.iter().map(|_| shown_ids.next().unwrap_or_else(|| session.ids.entry())).collect();
         self.batch.belongs_to(session, &content, &block_ids, &stop_reason);
         // Gateways rename models. The stored name decides later which model can read the reasoning.
         let written_by = if is_same_model(&model, &asked.id) { model.clone() } else { asked.id.clone() };
@@ -208,13 +209,13 @@ impl Turn {
     fn withdraw(&mut self, session: &mut Session, reason: WithdrawReason) {
         std::mem::take(&mut self.batch).forget(session);
         let shown = std::mem::take(&mut self.shown);
-        if shown.any {
+        if shown.has_any {
             session.event(EventKind::MessageWithdrawn { message_id: shown.message_id, reason }, None);
         }
     }
 }
 
-impl Shown {
+impl ShownParts {
     /// Reports a part of the message.
     fn show(&mut self, session: &mut Session, step: Step<'_>) {
         match step {
@@ -224,12 +225,12 @@ impl Shown {
                 self.usage = usage;
             }
             Step::Grew { index, delta } => {
-                self.any = true;
+                self.has_any = true;
                 session.event(EventKind::BlockDelta { index, delta }, None);
             }
             Step::BlockFinished { index, block, .. } => {
                 let line = session.ids.entry();
-                self.any = true;
+                self.has_any = true;
                 self.block_ids.push(line.clone());
                 let message_id = self.message_id.clone().unwrap_or_else(|| MessageId::from(""));
                 let (model, usage) = (self.model.clone(), self.usage);

@@ -33,8 +33,8 @@ impl fmt::Display for UnsavedEntries {
                 None => counts.push((*label, 1)),
             }
         }
-        for (at, ((one, several), count)) in counts.into_iter().enumerate() {
-            let comma = if at == 0 { "" } else { ", " };
+        for (index, ((one, several), count)) in counts.into_iter().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
             write!(f, "{comma}{count} {}", if count == 1 { one } else { several })?;
         }
         Ok(())

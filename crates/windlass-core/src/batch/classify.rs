@@ -24,7 +24,7 @@ impl Call {
         }
         let verdict = self.consent.classified.as_ref().filter(|(digest, _)| *digest == read.facts.digest);
         let Some((_, verdict)) = verdict else { return Err(Box::new(decision)) };
-        let said = match verdict {
+        let explanation = match verdict {
             Classified::Allow(reason) => {
                 let message = format!("The classifier allows it: {}", sentence(reason));
                 return Ok(Decision::new(windlass_types::Behavior::Allow, DecisionReason::Classifier, message));
@@ -32,7 +32,7 @@ impl Call {
             Classified::Ask(reason) => format!("The classifier wants it asked about: {}", sentence(reason)),
             Classified::Failed(reason) => format!("The classifier gave no verdict: {}", sentence(reason)),
         };
-        decision.message = format!("{} {said}", sentence(&decision.message));
+        decision.message = format!("{} {explanation}", sentence(&decision.message));
         Ok(decision)
     }
 
@@ -54,9 +54,9 @@ impl Call {
         self.consent.classified = Some((read.facts.digest.clone(), verdict));
         if !allows {
             let (hooks, approved) = (self.consent.hook_verdict.as_ref(), self.consent.approved.as_ref());
-            let asked = cx.session.rights.policy.decide(&read.facts, hooks, approved);
-            if let Ok(asked) = self.with_classifier(cx, &read, asked) {
-                let entry = self.record_verdict(cx, Some(&read), &asked);
+            let decision = cx.session.rights.policy.decide(&read.facts, hooks, approved);
+            if let Ok(decision) = self.with_classifier(cx, &read, decision) {
+                let entry = self.record_verdict(cx, Some(&read), &decision);
                 cx.session.append_unawaited(vec![entry]);
             }
         }

@@ -24,9 +24,9 @@ impl Call {
         self.stage = Stage::Preparing(effect, Preparing { tool, approves });
     }
 
-    /// Prepares and decides a call anew that has not begun: earlier answers were about another call.
+    /// Prepares a call again that has not begun, and decides on it anew: earlier answers do not apply to it.
     pub(super) fn read_again(&mut self, cx: &mut Cx<'_>) {
-        let can_be = matches!(
+        let is_unstarted = matches!(
             self.stage,
             Stage::Preparing(..)
                 | Stage::Held(_)
@@ -37,7 +37,7 @@ impl Call {
                 | Stage::Pending(_)
                 | Stage::Allowed(..)
         );
-        if !can_be || self.only_waits_for_agent() {
+        if !is_unstarted || self.only_waits_for_agent() {
             return;
         }
         if let Some(effect) = self.cancellable() {
@@ -144,13 +144,13 @@ impl Call {
         if allowed.epoch == cx.session.rights.epoch {
             return true;
         }
-        let before = *step;
+        let former_step = *step;
         let Stage::Allowed(_, Allowed { mut read, .. }) = std::mem::take(&mut self.stage) else { return false };
         read.read_only = cx.session.rights.policy.is_proven_read_only(&read.facts);
         self.judge(cx, read);
         match &mut self.stage {
             Stage::Allowed(step, _) => {
-                *step = before;
+                *step = former_step;
                 true
             }
             _ => false,

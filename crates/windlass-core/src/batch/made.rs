@@ -41,8 +41,8 @@ impl Batch {
         if !self.committed || maker.of_prompt || !maker.makes_calls() {
             return Some(format!("{} cannot make calls of other tools here.", maker.original.name));
         }
-        let for_the_conversation = session.config.tools.structured_output.as_deref() == Some(tool);
-        if tool == maker.original.name || for_the_conversation {
+        let is_structured_output = session.config.tools.structured_output.as_deref() == Some(tool);
+        if tool == maker.original.name || is_structured_output {
             return Some(format!("{tool} cannot be called from {}.", maker.original.name));
         }
         let made = self.calls.iter().filter(|call| call.made.is_some()).count();

@@ -224,22 +224,22 @@ impl Batch {
     pub(crate) fn suspend(&mut self, session: &mut Session) -> bool {
         let is_left = |call: &Call| call.is_pending() || matches!(call.stage, Stage::Allowed(Step::Ready, _));
         let waits_for_log = session.out.is_behind();
-        let rests = self.committed
+        let only_pending_left = self.committed
             && self.next >= self.calls.len()
             && self.open_calls().all(|(_, call)| is_left(call) && (call.is_pending() || !waits_for_log))
             && self.open_calls().any(|(_, call)| call.is_pending());
-        if rests {
-            for at in self.open.clone() {
-                if self.calls.get(at).is_some_and(|call| !call.is_pending()) {
-                    self.with(session, at, |call, cx| match call.waiting {
+        if only_pending_left {
+            for index in self.open.clone() {
+                if self.calls.get(index).is_some_and(|call| !call.is_pending()) {
+                    self.with(session, index, |call, cx| match call.waiting {
                         Some(_) => call.stay_open(cx),
                         None => call.stop_unrun(cx, runtime_text::BEHIND_QUESTION),
                     });
                 }
             }
             // Changes of answered calls apply even if an earlier call is open.
-            for at in self.applied..self.calls.len() {
-                if let Some(Stage::Settled(settled)) = self.calls.get_mut(at).map(|call| &mut call.stage) {
+            for index in self.applied..self.calls.len() {
+                if let Some(Stage::Settled(settled)) = self.calls.get_mut(index).map(|call| &mut call.stage) {
                     for change in std::mem::take(&mut settled.changes) {
                         self.apply_change(session, change);
                     }
@@ -247,7 +247,7 @@ impl Batch {
             }
         }
         // After a change of the directory, open calls are prepared again.
-        rests && self.open_calls().all(|(_, call)| call.is_pending())
+        only_pending_left && self.open_calls().all(|(_, call)| call.is_pending())
     }
 
     /// Returns the requests that stay open, in call order.

@@ -191,14 +191,14 @@ impl Call {
         }
         let (tool_name, tool_use_id) = (self.original.name.clone(), self.original.id.clone());
         let (tool_input, duration_ms) = (self.input.clone(), outcome.duration_ms);
-        let occasion: HookCall = if outcome.is_error {
+        let hook_call: HookCall = if outcome.is_error {
             let (error, is_interrupt) = (outcome.content.text(), self.stopping);
             PostToolUseFailure { tool_name, tool_input, tool_use_id, error, is_interrupt, duration_ms }.into()
         } else {
             let tool_response = response_of(&outcome);
             PostToolUse { tool_name, tool_input, tool_use_id, tool_response, duration_ms }.into()
         };
-        self.stage = Stage::Reviewing(cx.session.run_hooks(occasion), outcome, running);
+        self.stage = Stage::Reviewing(cx.session.run_hooks(hook_call), outcome, running);
     }
 
     /// Handles the outcome of hooks about a finished call.
@@ -302,8 +302,8 @@ impl Call {
 
     /// Continues the call: its message is complete.
     pub(super) fn commit(&mut self, cx: &mut Cx<'_>) {
-        let ran = matches!(self.stage, Stage::Running(..) | Stage::Early(..));
-        if ran {
+        let has_run = matches!(self.stage, Stage::Running(..) | Stage::Early(..));
+        if has_run {
             self.announce(cx);
         } else if self.stopping && !matches!(self.stage, Stage::Unusable(_)) {
             return self.stop_unrun(cx, runtime_text::CALL_STOPPED);

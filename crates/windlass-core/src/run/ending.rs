@@ -183,7 +183,8 @@ impl Run {
         Flow::Break(Outcome::HandedOver)
     }
 
-    /// Abandons the run after a store failure, or when it is left at once: all answers are ignored. The usage of an open model request is booked.
+    /// Abandons the run after a store failure, or when it is left at once: all answers are ignored. The usage of an
+    /// open model request is booked.
     pub(crate) fn forsake(&mut self, session: &mut Session) {
         if let Some(batch) = self.batch() {
             batch.forget(session);

@@ -20,8 +20,8 @@ impl Run {
         Self::started(session, RunOrigin::User, resumed);
         session.run.asked.clone_from(&prompt.id);
         if matches!(prompt.kind, PromptKind::Query | PromptKind::Continue) {
-            for left in std::mem::take(&mut session.left) {
-                self.steering.add(left, false);
+            for message in std::mem::take(&mut session.left) {
+                self.steering.add(message, false);
             }
         }
         if let Err(error) = session.begin_scope(std::mem::take(&mut prompt.scope)) {
@@ -105,22 +105,22 @@ impl Run {
         if let Some((kind, problem)) = session.unsendable(&prompt) {
             return fails(kind, problem);
         }
-        let asks = prompt.kind == PromptKind::Query;
-        if asks {
+        let is_query = prompt.kind == PromptKind::Query;
+        if is_query {
             self.withdraw_questions(session);
         }
-        if asks && !prompt.ignores_keywords && session.config.request.thinking_keywords.is_some() {
+        if is_query && !prompt.ignores_keywords && session.config.request.thinking_keywords.is_some() {
             session.run.level = ThinkingLevel::in_text(&own_text(&prompt));
         }
         let (entry, unqueued) = session.record_prompt(prompt);
         let mut entries: Vec<_> = [Some(entry), unqueued].into_iter().flatten().collect();
         entries.extend(session.record_context(&mut self.feedback));
-        if asks {
+        if is_query {
             entries.extend(session.record_instructions());
             entries.extend(session.record_news());
         }
         session.append_unawaited(entries);
-        if !asks {
+        if !is_query {
             return Flow::Break(Outcome::Success);
         }
         if !session.state.transcript().is_ready() {

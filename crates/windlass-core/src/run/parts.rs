@@ -27,8 +27,8 @@ impl Run {
             _ => None,
         });
         let calls = calls.map(|call| {
-            let made = ToolUse::new(new_id(session), call.tool.clone(), call.input.clone());
-            (made, call.command.clone())
+            let tool_use = ToolUse::new(new_id(session), call.tool.clone(), call.input.clone());
+            (tool_use, call.command.clone())
         });
         let calls: Vec<_> = calls.collect();
         self.phase = Phase::Joining(Box::new(Parts { batch: Batch::of_prompt(calls), prompt }));
@@ -47,7 +47,7 @@ impl Run {
         if let Some(reason) = self.feedback.stop.take() {
             return Flow::Break(Outcome::StoppedByHook { reason });
         }
-        match joined(prompt, batch.given()) {
+        match assemble_prompt(prompt, batch.given()) {
             Ok(prompt) => self.open_or_submit(session, prompt),
             Err(problem) => fails(RunFailureKind::PromptCall, problem),
         }
@@ -60,12 +60,12 @@ fn new_id(session: &mut Session) -> ToolUseId {
 }
 
 /// Returns the prompt with the text of its parts.
-fn joined(mut prompt: Prompt, given: impl Iterator<Item = (bool, String)>) -> Result<Prompt, String> {
-    let (mut text, mut given) = (String::new(), given);
+fn assemble_prompt(mut prompt: Prompt, results: impl Iterator<Item = (bool, String)>) -> Result<Prompt, String> {
+    let (mut text, mut results) = (String::new(), results);
     for part in std::mem::take(&mut prompt.parts) {
         match part {
             PromptPart::Text(words) => text.push_str(&words),
-            PromptPart::Call(call) => match (given.next().unwrap_or_default(), call.otherwise) {
+            PromptPart::Call(call) => match (results.next().unwrap_or_default(), call.otherwise) {
                 ((false, result), _) => {
                     text.push_str(&call.lead);
                     text.push_str(result.trim_end());

@@ -13,13 +13,13 @@ impl Run {
     /// Ends the run while only calls with open permission requests are left.
     pub(super) fn suspended(&mut self, session: &mut Session) -> Flow {
         let Some(batch) = self.batch() else { return Flow::Continue(()) };
-        let asked = batch.open_questions();
+        let requests = batch.open_questions();
         let notes = std::mem::take(&mut batch.notes);
         self.feedback.add(notes.feedback);
         let context = session.record_context(&mut self.feedback);
         session.append_unawaited(context.into_iter().collect());
-        let questions = asked.iter().map(|request| request.id.clone()).collect();
-        session.run.questions = asked;
+        let questions = requests.iter().map(|request| request.id.clone()).collect();
+        session.run.questions = requests;
         Flow::Break(Outcome::Pending { questions })
     }
 
@@ -60,8 +60,8 @@ impl Run {
     fn continue_calls(&mut self, session: &mut Session, batch: Batch) -> Flow {
         let mut scope = RunScope::default();
         let open = session.state.pending_questions();
-        let of_questions = open.iter().map(|question| (&question.denied, &question.skills));
-        for (denied, skills) in of_questions.chain(open.waiting_calls().map(|call| (&call.denied, &call.skills))) {
+        let question_scopes = open.iter().map(|question| (&question.denied, &question.skills));
+        for (denied, skills) in question_scopes.chain(open.waiting_calls().map(|call| (&call.denied, &call.skills))) {
             scope.deny.extend(denied.iter().cloned());
             scope.skills.extend(skills.iter().cloned());
         }

@@ -23,14 +23,14 @@ impl Session {
             one.families.contains(&current) || one.families.contains(&begun) || was_added()
         };
         let alternatives = &self.config.tools.alternatives;
-        let has = |name: &String| specs.iter().any(|spec| spec.name == *name);
+        let is_present = |name: &String| specs.iter().any(|spec| spec.name == *name);
         // If none of the tools that a model was trained on is present, the model gets the others.
-        if !alternatives.iter().filter(|one| is_active(one)).any(|one| one.tools.iter().any(has)) {
+        if !alternatives.iter().filter(|one| is_active(one)).any(|one| one.tools.iter().any(is_present)) {
             return Arc::clone(specs);
         }
         let is_offered = |spec: &&Arc<ToolSpec>| {
-            let mut of = alternatives.iter().filter(|one| one.tools.contains(&spec.name)).peekable();
-            of.peek().is_none() || of.any(is_active)
+            let mut owners = alternatives.iter().filter(|one| one.tools.contains(&spec.name)).peekable();
+            owners.peek().is_none() || owners.any(is_active)
         };
         specs.iter().filter(is_offered).cloned().collect()
     }

@@ -1,4 +1,4 @@
-//! Model requests: choice of the model, cost, and data of answers beside the message.
+//! Model requests: the choice of the model, the cost, and the metadata of answers.
 
 use super::{Session, duration_ms};
 use crate::billing::Bill;
@@ -45,7 +45,7 @@ impl Session {
         }
     }
 
-    /// Leaves the replay data of earlier messages out from here on, because the provider has refused it.
+    /// Omits the replay data of earlier messages from all further requests, because the provider has refused it.
     pub(crate) fn drop_replay(&mut self, refusal: &str) {
         let entry = self.record(None, EntryKind::ReplayDropped);
         self.append_unawaited(vec![entry]);
@@ -56,27 +56,27 @@ impl Session {
         ));
     }
 
-    /// Determines the tools listed by the next request, and logs those that are added.
+    /// Updates the tool list of the next request, and logs each added tool.
     pub(crate) fn list_tools(&mut self) {
         let offered = self.offered_now();
-        let (listed, state) = (&mut self.models.listed, &self.state);
-        let logged = if listed.has_begun() { Vec::new() } else { state.added_tools() };
-        let added = listed.update(&offered, state.transcript().len(), &logged);
+        let (tool_list, state) = (&mut self.models.listed, &self.state);
+        let logged = if tool_list.has_begun() { Vec::new() } else { state.added_tools() };
+        let added = tool_list.update(&offered, state.transcript().len(), &logged);
         if !added.is_empty() {
             let entry = self.record(None, EntryKind::ToolsAdded(added));
             self.append_unawaited(vec![entry]);
         }
     }
 
-    /// Reports reasoning that the provider left out of the prompt. An unchanged report of the next request is ignored.
+    /// Reports reasoning that the provider left out of the prompt, unless the report repeats the last one.
     pub(crate) fn note_dropped_reasoning(&mut self, blocks: usize, reason: &str) {
-        let news = (blocks, reason.to_owned());
-        if self.models.dropped_reasoning.as_ref() != Some(&news) {
+        let report = (blocks, reason.to_owned());
+        if self.models.dropped_reasoning.as_ref() != Some(&report) {
             self.notice(format!(
                 "The provider left earlier reasoning out of the prompt: {}. Blocks left out: {blocks}.",
                 clause(reason)
             ));
-            self.models.dropped_reasoning = Some(news);
+            self.models.dropped_reasoning = Some(report);
         }
     }
 
@@ -89,7 +89,7 @@ impl Session {
         }
     }
 
-    /// Reports when the provider cannot use its cache of the last request.
+    /// Reports the cause if this request breaks the provider's cache of the last one.
     pub(crate) fn note_prefix(&mut self, request: &ModelRequest) {
         let asked = asked_for(self, self.current_model());
         if let Some(cause) = self.models.note_prefix(request, asked) {
@@ -105,7 +105,7 @@ impl Session {
         }
     }
 
-    /// Books the usage of a request, complete or not, and frees its reservation: providers bill both.
+    /// Books the usage of a complete or aborted request, and releases its reservation. Providers bill both kinds.
     pub(crate) fn book(&mut self, bill: Bill, usage: Usage) {
         let Bill { model, answered_by, started, reservation, .. } = bill;
         let model = answered_by.map_or(model, |answered_by| *answered_by);
@@ -123,13 +123,13 @@ impl Session {
         }
     }
 
-    /// Books a model request outside the conversation. The ledger has it already.
+    /// Books the usage of a request outside the conversation. The shared ledger already contains it.
     pub(crate) fn book_beside(&mut self, model: &ModelProfile, usage: Usage) {
         self.charge(model, usage);
         self.event(EventKind::UsageUpdated { model: model.id.clone(), usage, cost: self.spent }, None);
     }
 
-    /// Books the usage of an agent below this one. The ledger, which all agents share, has it already.
+    /// Books the usage of an agent below this one. The shared ledger already contains it.
     pub(crate) fn book_of_agent(&mut self, model: &ModelProfile, usage: Usage) {
         self.charge(model, usage);
     }

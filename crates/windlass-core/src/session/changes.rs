@@ -18,11 +18,11 @@ impl Session {
         }
         // The user's choice takes precedence over that of a command.
         self.run.scope.model = None;
-        let same = model.id == self.current_model().id;
+        let is_same_model = model.id == self.current_model().id;
         self.models.falling_back = false;
         let id = model.id.clone();
         self.config.model = model;
-        if !same {
+        if !is_same_model {
             self.record_change(EntryKind::Model(id.clone()), StateChange::Model { model: id });
         }
     }

@@ -53,8 +53,8 @@ impl Session {
     /// Keeps texts that the model reads with its next turn. Excess texts are dropped: hooks may run often while no turn
     /// comes.
     pub(crate) fn add_context(&mut self, texts: Vec<String>) {
-        let room = MAX_TEXTS.saturating_sub(self.unread.context.len());
-        self.unread.context.extend(texts.into_iter().filter(|text| !text.trim().is_empty()).take(room));
+        let remaining = MAX_TEXTS.saturating_sub(self.unread.context.len());
+        self.unread.context.extend(texts.into_iter().filter(|text| !text.trim().is_empty()).take(remaining));
     }
 
     /// `true` if this is the main agent, and a hook listens to an event that agents below it do not have.

@@ -1,4 +1,4 @@
-//! Facts of models that their servers say during a session: the log keeps them, so that a resumed session knows them.
+//! Facts about models, reported by their servers during a session. They are logged, so that a resumed session has them.
 
 use super::Session;
 use crate::learned::{LearnedModels, narrow};
@@ -6,7 +6,7 @@ use crate::{MachineConfig, ModelProfile};
 use windlass_types::{EntryKind, ModelFact};
 
 impl Session {
-    /// Takes the context window, in tokens, that a refusal of the model's server names.
+    /// Applies the context window, in tokens, that a refusal of the model's server names.
     pub(crate) fn learn_window(&mut self, model: &str, window: u64) {
         let mut is_new = false;
         for profile in models(&mut self.config).chain(self.run.scope.model.as_mut()) {
@@ -41,7 +41,7 @@ pub(crate) fn apply_learned(learned: &LearnedModels, config: &mut MachineConfig)
     models(config).for_each(|model| learned.apply_to(model));
 }
 
-/// The models that a session was opened with.
+/// Returns the configured models of a session.
 fn models(config: &mut MachineConfig) -> impl Iterator<Item = &mut ModelProfile> {
     let other = [config.fallback.as_mut(), config.auto_compact.summarizer.as_mut()];
     std::iter::once(&mut config.model).chain(other.into_iter().flatten())

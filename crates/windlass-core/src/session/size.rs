@@ -7,7 +7,7 @@ use windlass_context::{estimate_blocks, estimate_message, estimate_text, estimat
 use windlass_types::{ModelErrorKind, ModelRequest, Prompt, RunFailureKind};
 
 /// Tokens of the prompt for a summary.
-const SUMMARY_PROMPT: u64 = 600;
+const SUMMARY_PROMPT_TOKENS: u64 = 600;
 
 /// Size of a request, as far as it is known before it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,9 +33,9 @@ impl RequestSize {
 impl Session {
     /// Returns the size of the request for the next turn.
     pub(crate) fn turn_size(&self) -> RequestSize {
-        let (all, counted) = (self.state.context_tokens(), self.state.counted_tokens());
+        let (conversation_tokens, counted) = (self.state.context_tokens(), self.state.counted_tokens());
         let frame = if counted == 0 { self.frame_tokens() } else { 0 };
-        RequestSize { counted, estimated: all.saturating_sub(counted).saturating_add(frame) }
+        RequestSize { counted, estimated: conversation_tokens.saturating_sub(counted).saturating_add(frame) }
     }
 
     /// Returns the size of a request that was built for a purpose.
@@ -44,7 +44,7 @@ impl Session {
         match purpose {
             Purpose::Turn => turn,
             Purpose::Summary { skip: 0, .. } => {
-                RequestSize { estimated: turn.estimated.saturating_add(SUMMARY_PROMPT), ..turn }
+                RequestSize { estimated: turn.estimated.saturating_add(SUMMARY_PROMPT_TOKENS), ..turn }
             }
             Purpose::Summary { .. } => {
                 let messages: u64 = request.messages.iter().map(|message| estimate_message(message)).sum();
@@ -56,9 +56,9 @@ impl Session {
     /// Returns the failure of a request that is larger than the model's context window by estimate: it is not sent. A
     /// summary needs some of the window for itself.
     pub(crate) fn too_large(&self, model: &ModelProfile, purpose: &Purpose, size: RequestSize) -> Option<ModelFailure> {
-        const SUMMARY: u64 = 4_000;
+        const SUMMARY_TOKENS: u64 = 4_000;
         let window = model.info.context_window;
-        let answer = if matches!(purpose, Purpose::Turn) { 0 } else { SUMMARY.min(window / 8) };
+        let answer = if matches!(purpose, Purpose::Turn) { 0 } else { SUMMARY_TOKENS.min(window / 8) };
         let is_too_large = window > 0 && size.likely().saturating_add(answer) > window;
         is_too_large.then(|| {
             let text = format!(
@@ -84,8 +84,8 @@ impl Session {
         let model = self.current_model();
         let window = model.info.context_window;
         let quoted: u64 = prompt.quoted.iter().map(|quotation| estimate_text(&quotation.text)).sum();
-        let words = estimate_blocks(&prompt.content).saturating_add(quoted);
-        let size = RequestSize { counted: 0, estimated: words.saturating_add(self.frame_tokens()) };
+        let prompt_tokens = estimate_blocks(&prompt.content).saturating_add(quoted);
+        let size = RequestSize { counted: 0, estimated: prompt_tokens.saturating_add(self.frame_tokens()) };
         (window > 0 && size.likely() > window).then(|| {
             let text = format!(
                 "The prompt is larger than the context window of {}: with system prompt and tools it has about {} tokens, and \

@@ -21,9 +21,9 @@ impl Session {
     /// Replaces old results of a conversation that the model refused as too long: the size of its window is unknown
     /// then, so that a quarter must become free.
     pub(crate) fn trim_overflow(&mut self) -> bool {
-        let most = self.state.context_tokens() / 4 * 3;
+        let max_tokens = self.state.context_tokens() / 4 * 3;
         let limit = self.context_limit();
-        self.trim_results_to(if limit == 0 { most } else { limit.min(most) }, "too long for the model")
+        self.trim_results_to(if limit == 0 { max_tokens } else { limit.min(max_tokens) }, "too long for the model")
     }
 
     fn trim_results_to(&mut self, limit: u64, why: &str) -> bool {
@@ -52,8 +52,8 @@ impl Session {
     pub(crate) fn fit_results(&mut self, is_due: bool) {
         let window = self.current_model().info.context_window;
         // A sixteenth is reserved for the answer.
-        let most = window.saturating_sub(window / 16);
-        let limit = if is_due { self.context_limit() } else { most };
+        let max_request = window.saturating_sub(window / 16);
+        let limit = if is_due { self.context_limit() } else { max_request };
         let size = self.turn_size().most();
         if limit == 0 || size <= limit {
             return;
@@ -62,8 +62,8 @@ impl Session {
         let rest = size.saturating_sub(tokens_of_last_results(&messages));
         // The answer must not trigger a compaction.
         let room = room_in(limit - limit / 16, rest);
-        // With a summary in any case, and a request for it that can be sent, the results stay whole.
-        if is_due && rest.saturating_add(room) > limit && size <= most {
+        // If a summary is needed in any case and its request can be sent, the results stay whole.
+        if is_due && rest.saturating_add(room) > limit && size <= max_request {
             return;
         }
         let Some(record) = results_to_fit(&messages, room, self.state.context_tokens()) else { return };
@@ -80,12 +80,12 @@ impl Session {
     /// Removes images and documents from the oldest results if the conversation has more than a request can contain, or
     /// more than half of a `refused` request. Returns `true` if it did.
     pub(crate) fn drop_media(&mut self, refused: bool) -> bool {
-        let known = self.current_model().info.media;
-        if !refused && !self.state.media().may_exceed(known) {
+        let media_limits = self.current_model().info.media;
+        if !refused && !self.state.media().may_exceed(media_limits) {
             return false;
         }
         let messages = self.state.transcript().messages();
-        let limits = if refused { half_of_media(&messages, known) } else { known };
+        let limits = if refused { half_of_media(&messages, media_limits) } else { media_limits };
         let Some(record) = media_to_drop(&messages, limits, self.state.context_tokens()) else { return false };
         let results = record.results.len();
         self.put_notes(record);

@@ -38,13 +38,14 @@ impl Session {
             state.loaded_tools().contains(name) || models.loading.contains(name) || models.listed.has(name)
         };
         let searchable = usable.iter().any(|spec| spec.name == TOOL_SEARCH);
-        let begins = || !state.transcript().iter().any(|message| message.role == Role::Assistant);
+        let is_beginning = || !state.transcript().iter().any(|message| message.role == Role::Assistant);
         let window = self.current_model().info.context_window;
-        let decides = models.listed.has_begun() || begins();
+        let may_withhold = models.listed.has_begun() || is_beginning();
         let budget = &self.config.tools.budget;
-        let over = if decides { budget.withholding(usable, window) } else { Withholding::Nothing };
+        let withholding = if may_withhold { budget.withholding(usable, window) } else { Withholding::Nothing };
         let candidates = usable.iter().filter(|spec| searchable && spec.may_be_withheld() && !is_loaded(&spec.name));
-        let is_withheld = |spec: &&Arc<ToolSpec>| over.includes(spec) || state.withheld_tools().contains(&spec.name);
+        let is_withheld =
+            |spec: &&Arc<ToolSpec>| withholding.includes(spec) || state.withheld_tools().contains(&spec.name);
         candidates.filter(is_withheld).map(|spec| spec.name.as_str()).collect()
     }
 
