@@ -1,4 +1,4 @@
-//! A session while its parts join it.
+//! Assembly of a session from its parts.
 
 use crate::error::Error;
 use crate::names;
@@ -38,8 +38,8 @@ pub(crate) trait Contribution: Send + Sync {
     async fn join(&self, assembly: &mut Assembly) -> Result<(), Error>;
 }
 
-/// Work of a part once the session is open.
-type Follower = Box<dyn FnOnce(&mut Session, &SessionTools) + Send>;
+/// Callback of a part, run once when the session is open.
+type OpenCallback = Box<dyn FnOnce(&mut Session, &SessionTools) + Send>;
 
 /// Placeholder until the part for files and programs has joined.
 const UNASSEMBLED: Nowhere = Nowhere::new("the session is not open yet");
@@ -48,7 +48,7 @@ const UNASSEMBLED: Nowhere = Nowhere::new("the session is not open yet");
 pub(crate) struct Assembly {
     /// Options of the program and of its project.
     pub(crate) options: Options,
-    /// First prompt of the session, if it is there already.
+    /// First prompt of the session, if the caller supplied it before opening.
     pub(crate) prompt: Option<Prompt>,
     /// Session to begin or to resume.
     pub(crate) chosen: Chosen,
@@ -65,7 +65,7 @@ pub(crate) struct Assembly {
     pub(crate) results: LargeResults,
     /// Disk space for the outputs of programs.
     pub(crate) space: local::OutputSpace,
-    /// Guard of the programs of servers.
+    /// Guard that confines the programs of servers, if there is one.
     pub(crate) guard: Option<Arc<dyn ServerGuard>>,
     /// Directory of temporary files, if programs are confined.
     pub(crate) temporary: Option<PathBuf>,
@@ -75,30 +75,30 @@ pub(crate) struct Assembly {
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
     /// Notices for the host.
     pub(crate) notices: Vec<String>,
-    followers: Vec<Follower>,
+    callbacks: Vec<OpenCallback>,
 }
 
 impl Assembly {
-    /// Settles the options that all parts depend on: the project and its servers, the provider, the directories, the
+    /// Resolves the options that all parts need: the project and its servers, the provider, the directories, the
     /// session to begin or to resume, its prompt, and its rights.
     pub(crate) async fn new(mut options: Options, prompt: Option<Prompt>) -> Result<Self, Error> {
         runtime::check()?;
         options.apply_project()?;
         options.add_skill_tool();
-        // The checks of names cover the agents of files too.
+        // Without the base, the name checks below cover the agents of files too.
         let base_subagents = options.tools.base_subagents.take();
         let provider = options.provider()?;
         let cwd = options.settle_directories().await?;
         if let Err(unready) = options.model.check_ready(&*provider) {
-            // A name of a missing session is wrong, whatever the provider reports first.
+            // A missing session is reported instead of the provider's error: resuming it would fail anyway.
             return Err(missing_session(&options, &cwd).await.unwrap_or(unready));
         }
         options.model.requests.check()?;
         options.limits.check(&options.model, &options.compaction, &*provider)?;
         options.storage.check()?;
         let (ids, mut notices) = (SystemIds::default(), Vec::new());
-        let key = options.project_key(&cwd);
-        let chosen = choose(&options.start, &options.storage, (&cwd, &key), &ids, &mut notices).await?;
+        let project_key = options.project_key(&cwd);
+        let chosen = choose(&options.start, &options.storage, (&cwd, &project_key), &ids, &mut notices).await?;
         // Problems of the prompt are reported before anything starts.
         let prompt = prompt.map(|prompt| options.project.expand(prompt, &cwd, &chosen.id)).transpose()?;
         project::offer_servers(&mut options).await?;
@@ -108,7 +108,7 @@ impl Assembly {
         options.protect_git_places(&cwd);
         let mut policy = options.policy_in(&cwd, &mut notices)?;
         policy.set_model_aliases(options.model.aliases(&*provider));
-        let key = SessionKey::new(key, chosen.id.clone());
+        let key = SessionKey::new(project_key, chosen.id.clone());
         let results = LargeResults::of(&options.storage, &key, &cwd, &ids);
         results.allow_reading(&mut policy, &cwd);
         if let Some(folder) = results.folders().next() {
@@ -141,7 +141,7 @@ impl Assembly {
             guard: None,
             temporary: None,
             notices,
-            followers: Vec::new(),
+            callbacks: Vec::new(),
         })
     }
 
@@ -156,18 +156,18 @@ impl Assembly {
             .any(|tool| tool.name() == name && is_offered(tool, tools, &self.machine.policy, &self.profile, can_ask))
     }
 
-    /// Adds work for the time when the session is open. It is done in the order in which it was added.
-    pub(crate) fn on_open(&mut self, follower: impl FnOnce(&mut Session, &SessionTools) + Send + 'static) {
-        self.followers.push(Box::new(follower));
+    /// Adds a callback for the open session. Callbacks run in the order in which they were added.
+    pub(crate) fn on_open(&mut self, callback: impl FnOnce(&mut Session, &SessionTools) + Send + 'static) {
+        self.callbacks.push(Box::new(callback));
     }
 
     /// Opens the session, once all parts have joined.
     pub(crate) async fn open(mut self) -> Result<(Session, SessionTools), Error> {
         let offer = self.offer_tools()?;
-        self.settle_ports()?;
-        self.settle_machine(&offer);
+        self.configure_ports()?;
+        self.configure_machine(&offer);
         let persistence = self.persistence();
-        let Self { machine, ports, options, notices, followers, .. } = self;
+        let Self { machine, ports, options, notices, callbacks: followers, .. } = self;
         let cwd = machine.cwd.clone();
         let mut config = SessionConfig::new(machine, ports);
         config.persistence = persistence;
@@ -177,8 +177,8 @@ impl Assembly {
         };
         session.notices.splice(..0, notices);
         let tools = SessionTools::new(offer, options.tools.subagents, &session.handle);
-        for follower in followers {
-            follower(&mut session, &tools);
+        for callback in followers {
+            callback(&mut session, &tools);
         }
         Ok((session, tools))
     }
@@ -200,7 +200,7 @@ impl Assembly {
         Ok(offer)
     }
 
-    fn settle_ports(&mut self) -> Result<(), Error> {
+    fn configure_ports(&mut self) -> Result<(), Error> {
         let (options, ports) = (&self.options, &mut self.ports);
         ports.reports.edits = options.surroundings.previews_edits;
         ports.reports.hook_starts = options.limits.hook_starts;
@@ -217,13 +217,13 @@ impl Assembly {
         Ok(ports.hooks.check()?)
     }
 
-    fn settle_machine(&mut self, offer: &Offer) {
+    fn configure_machine(&mut self, offer: &Offer) {
         let (options, machine, provider) = (&self.options, &mut self.machine, &*self.ports.provider);
         machine.fallback = options.model.fallback_profile(provider);
         machine.auto_compact.summarizer = options.compaction.summarizer(provider);
         machine.context.instructions = std::mem::take(&mut self.texts).into();
-        let sends = options.model.requests.send_user_id.unwrap_or(true);
-        let home = options.storage.home.as_ref().filter(|_| sends);
+        let sends_user_id = options.model.requests.send_user_id.unwrap_or(true);
+        let home = options.storage.home.as_ref().filter(|_| sends_user_id);
         machine.request.user_id = home.and_then(|home| user_id(home.root(), &self.ids));
         options.configure(machine);
         offer.profile().configure(&options.system_prompt(), &mut machine.request);
@@ -234,9 +234,9 @@ impl Assembly {
         let storage = &self.options.storage;
         let owner = Owner::new(std::process::id(), storage.entrypoint());
         let header = storage.header(&self.machine.cwd, &self.options.surroundings);
-        let mut kept = Persistence::new(storage.store()?, self.key.clone(), owner, header);
-        kept.must_exist = self.chosen.must_exist;
-        (kept.fork_of, kept.point) = (self.chosen.fork_of.take(), self.chosen.point.take());
-        Some(kept)
+        let mut persistence = Persistence::new(storage.store()?, self.key.clone(), owner, header);
+        persistence.must_exist = self.chosen.must_exist;
+        (persistence.fork_of, persistence.point) = (self.chosen.fork_of.take(), self.chosen.point.take());
+        Some(persistence)
     }
 }

@@ -103,7 +103,7 @@ impl SessionBuilder {
         if !settings.is_fresh {
             opened = opened.with_initial_prompt(initial_prompt(&configured));
         }
-        Ok((kept(opened, &configured.storage, key), tools))
+        Ok((with_stored_files(opened, &configured.storage, key), tools))
     }
 
     /// Applies the settings that were requested instead of the configured ones.
@@ -133,7 +133,7 @@ fn initial_prompt(options: &Options) -> Vec<ContentBlock> {
 }
 
 /// Adds the naming and the transcript file of a stored session.
-fn kept(mut opened: OpenSession, storage: &Storage, key: SessionKey) -> OpenSession {
+fn with_stored_files(mut opened: OpenSession, storage: &Storage, key: SessionKey) -> OpenSession {
     if let Some(home) = &storage.home {
         opened = opened.with_transcript(home.store().log_path(&key));
     }

@@ -274,10 +274,13 @@ fn unknown_model(model: &str, similar: &[String], source: &windlass_model::Model
 fn candidates(sessions: &[SessionSummary]) -> String {
     /// Maximum number of sessions in the text.
     const MAX_LISTED_SESSIONS: usize = 5;
-    let named = sessions.iter().take(MAX_LISTED_SESSIONS).map(|one| format!("{} ({:?})", one.session_id, one.summary));
-    let mut named: Vec<String> = named.collect();
-    named.extend((sessions.len() > MAX_LISTED_SESSIONS).then(|| "…".to_owned()));
-    named.join(", ")
+    let shown = sessions
+        .iter()
+        .take(MAX_LISTED_SESSIONS)
+        .map(|session| format!("{} ({:?})", session.session_id, session.summary));
+    let mut shown: Vec<String> = shown.collect();
+    shown.extend((sessions.len() > MAX_LISTED_SESSIONS).then(|| "…".to_owned()));
+    shown.join(", ")
 }
 
 /// Reason why a question of a stored session cannot be answered.

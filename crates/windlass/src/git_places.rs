@@ -53,13 +53,13 @@ impl Repository<'_> {
         };
         let common = text(&directory.join("commondir")).map(|named| absolute(&directory, Path::new(named.trim())));
         self.places.extend(common.clone());
-        let own = common.unwrap_or_else(|| directory.clone()).join("config");
+        let main_config = common.unwrap_or_else(|| directory.clone()).join("config");
         let of_user = self.home.iter().flat_map(|home| [home.join(".gitconfig"), home.join(".config/git/config")]);
         self.configs_from(of_user.collect(), |_| true);
         // A repository must not choose which outside files are opened.
         let tree = self.tree.to_path_buf();
         let is_inside = |path: &Path| path.canonicalize().is_ok_and(|path| path.starts_with(&tree));
-        self.configs_from(vec![own, directory.join("config.worktree")], is_inside);
+        self.configs_from(vec![main_config, directory.join("config.worktree")], is_inside);
     }
 
     /// Reads configurations, and those of their includes that may be opened.
@@ -74,8 +74,8 @@ impl Repository<'_> {
     /// Reads a configuration, and returns its includes.
     fn config(&mut self, config: &Path) -> Vec<PathBuf> {
         let Some(bytes) = bytes(config) else { return Vec::new() };
-        let named = config_places(&bytes);
-        for hooks in &named.hooks {
+        let places = config_places(&bytes);
+        for hooks in &places.hooks {
             let hooks = self.placed(self.tree, hooks);
             // Protecting the whole workspace would leave nothing to work on.
             match self.start.starts_with(&hooks) {
@@ -84,13 +84,13 @@ impl Repository<'_> {
             }
         }
         let directories = LineDirectories { cwd: self.tree, project: self.tree, plugin: None, home: self.home };
-        for value in &named.values {
+        for value in &places.values {
             let files = line_files(value.trim_start_matches('!'), &directories).into_iter();
             let programs = files.filter(|file| file.role != FileRole::Operand && file.path.is_file());
             self.places.extend(programs.map(|file| file.path).filter(|path| path.starts_with(self.tree)));
         }
         let around = config.parent().unwrap_or(config);
-        let included: Vec<PathBuf> = named.includes.iter().map(|path| self.placed(around, path)).collect();
+        let included: Vec<PathBuf> = places.includes.iter().map(|path| self.placed(around, path)).collect();
         self.places.extend(included.iter().filter(|path| !path.is_dir()).cloned());
         included
     }

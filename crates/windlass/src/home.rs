@@ -43,16 +43,16 @@ impl Home {
     /// No variable names a home, or one of the first two names a path that is not absolute.
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
         // A relative path would put sessions wherever the program happens to start.
-        let named = |variable: &'static str| match lookup(variable).filter(|value| !value.is_empty()) {
+        let home_variable = |variable: &'static str| match lookup(variable).filter(|value| !value.is_empty()) {
             Some(value) if !Path::new(&value).is_absolute() => Err(Error::RelativeHome { variable, value }),
             value => Ok(value.map(PathBuf::from)),
         };
-        let set = |name: &str| lookup(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let user = set("HOME").or_else(|| set("USERPROFILE"));
+        let directory_variable = |name: &str| lookup(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let user = directory_variable("HOME").or_else(|| directory_variable("USERPROFILE"));
         let claude = user.as_ref().map(|user| user.join(".claude"));
         let from_sdk = lookup("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entry| entry.starts_with("sdk-"));
-        let root = named("WINDLASS_HOME")?
-            .or(named("CLAUDE_CONFIG_DIR")?)
+        let root = home_variable("WINDLASS_HOME")?
+            .or(home_variable("CLAUDE_CONFIG_DIR")?)
             .or_else(|| claude.clone().filter(|_| from_sdk))
             .or_else(|| user.map(|user| user.join(".windlass")))
             .ok_or(Error::NoHome)?;

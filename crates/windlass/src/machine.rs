@@ -73,15 +73,15 @@ const NO_PROGRAMS: Nowhere = Nowhere::new(
 impl Surroundings {
     #[expect(clippy::disallowed_methods, reason = "the default where the program that uses the library gives none")]
     pub(crate) fn user_home(&self) -> Option<PathBuf> {
-        let given = self.user_home.clone().or_else(|| self.home_of_programs());
-        given.or_else(|| std::env::var_os("HOME").map(PathBuf::from))
+        let configured = self.user_home.clone().or_else(|| self.home_of_programs());
+        configured.or_else(|| std::env::var_os("HOME").map(PathBuf::from))
     }
 
     /// Home directory by the environment that the program chose for programs, or supplied for this process, because `~`
     /// in commands expands to it.
     fn home_of_programs(&self) -> Option<PathBuf> {
-        let chosen = self.environments.programs.as_ref().or(self.environments.host.as_ref())?;
-        let home = chosen.iter().rev().find(|(name, _)| name == "HOME").map(|(_, value)| PathBuf::from(value));
+        let environment = self.environments.programs.as_ref().or(self.environments.host.as_ref())?;
+        let home = environment.iter().rev().find(|(name, _)| name == "HOME").map(|(_, value)| PathBuf::from(value));
         home.filter(|home| home.is_absolute())
     }
 

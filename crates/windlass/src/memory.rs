@@ -176,8 +176,8 @@ impl Memory {
             // Dates follow the clock of the session.
             let reads = matches!(input.action, MemoryAction::Read | MemoryAction::Search);
             let now = memory.judged_at.filter(|_| reads).unwrap_or_else(|| cx.clock().now());
-            let own = memory.of_caller(&cx);
-            let work = move || memory.carry_out(own.as_ref(), &input, now);
+            let agent_notes = memory.of_caller(&cx);
+            let work = move || memory.carry_out(agent_notes.as_ref(), &input, now);
             let ended = |error| ToolError::rejected("The session is about to end.").with_source(error);
             let done = tokio::task::spawn_blocking(work).await.map_err(ended)?;
             done.map_err(|error| ToolError::rejected(error.to_string()).with_source(error))

@@ -244,8 +244,8 @@ impl Compaction {
 
     /// Profile of the summarizing model from the provider.
     pub(crate) fn summarizer(&self, provider: &dyn ModelProvider) -> Option<ModelProfile> {
-        let own = self.own_summarizer.as_ref().map(|_| Summarizing::MODEL);
-        Some(profile(provider, own.or(self.summarizer.as_deref())?))
+        let own_model = self.own_summarizer.as_ref().map(|_| Summarizing::MODEL);
+        Some(profile(provider, own_model.or(self.summarizer.as_deref())?))
     }
 
     /// Adds the program's summarizer to a provider.

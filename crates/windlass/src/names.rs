@@ -118,19 +118,22 @@ fn place_of_rule(behavior: Behavior, text: &str) -> String {
 
 /// Doubts about deny and ask rules for missing MCP servers. Servers may join later, so this is no error by itself.
 fn servers_of_rules(options: &Options) -> Vec<Doubt> {
-    let known = options.tools.mcp.names();
-    let prefixes: Vec<String> = known.iter().map(|name| format!("{PREFIX}{}", server(name))).collect();
+    let server_names = options.tools.mcp.names();
+    let prefixes: Vec<String> = server_names.iter().map(|name| format!("{PREFIX}{}", server(name))).collect();
     let doubts = rules(options).filter(|(behavior, _)| *behavior != Behavior::Allow).filter_map(|(behavior, text)| {
         let rule = parse_rule(text).ok()?;
-        let named = rule.tool().strip_prefix(PREFIX)?;
-        let named = named.split_once("__").map_or(named, |(server, _)| server);
-        if named.is_empty() || named.contains('*') || prefixes.contains(&format!("{PREFIX}{}", server(named))) {
+        let server_name = rule.tool().strip_prefix(PREFIX)?;
+        let server_name = server_name.split_once("__").map_or(server_name, |(server, _)| server);
+        if server_name.is_empty()
+            || server_name.contains('*')
+            || prefixes.contains(&format!("{PREFIX}{}", server(server_name)))
+        {
             return None;
         }
-        let near = nearest(named, known.iter().map(String::as_str));
+        let near = nearest(server_name, server_names.iter().map(String::as_str));
         let meant = near.first().map(|meant| format!(": did you mean {meant:?}?")).unwrap_or_default();
         let place = place_of_rule(behavior, text);
-        let text = format!("{place} names the MCP server {named:?}, which this session does not have{meant}");
+        let text = format!("{place} names the MCP server {server_name:?}, which this session does not have{meant}");
         Some(Doubt { text, is_near: false, is_fatal: false })
     });
     doubts.collect()
@@ -151,8 +154,8 @@ fn unusable_allow_rules(options: &Options) -> Vec<Doubt> {
 
 /// Agents from the program.
 fn agents(options: &Options) -> impl Iterator<Item = &AgentDefinition> {
-    let own = options.tools.base_subagents.as_ref().or(options.tools.subagents.as_ref());
-    own.into_iter().flat_map(|agents| agents.definitions())
+    let configured = options.tools.base_subagents.as_ref().or(options.tools.subagents.as_ref());
+    configured.into_iter().flat_map(|agents| agents.definitions())
 }
 
 fn check_models_are_named(options: &Options) -> Result<(), Error> {
@@ -166,9 +169,10 @@ fn check_models_are_named(options: &Options) -> Result<(), Error> {
 
 /// Doubts about models that the provider does not know, and whose names are close to known ones.
 fn models(options: &Options, provider: &dyn ModelProvider) -> Vec<Doubt> {
-    let own = [options.model.name.as_deref(), options.model.fallback.as_deref()].into_iter().flatten();
+    let session_models = [options.model.name.as_deref(), options.model.fallback.as_deref()].into_iter().flatten();
     let agents = agents(options).filter_map(|agent| agent.model.as_deref()).filter(|name| *name != "inherit");
-    own.chain(agents)
+    session_models
+        .chain(agents)
         .filter_map(|name| {
             let similar = provider.similar_models(name);
             let text = format!("the model {name:?} is not known: did you mean {:?}?", similar.first()?);

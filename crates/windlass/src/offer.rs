@@ -91,9 +91,9 @@ impl Offer {
     pub(crate) fn tools(&self, agents: Option<&Subagents>) -> Result<ToolSet, Error> {
         let agents = agents.map(|agents| agents.tool() as Arc<dyn DynTool>);
         let kit = self.profile.tools(&self.options.toolkit);
-        let own = kit.iter().chain(&agents).filter(|tool| self.offers(tool)).chain(&self.output);
-        let own = ToolSet::new(own.map(|tool| self.limited(tool)))?;
-        self.searchable(self.servers().join(own, |name| self.allows(name)))
+        let offered_tools = kit.iter().chain(&agents).filter(|tool| self.offers(tool)).chain(&self.output);
+        let offered_tools = ToolSet::new(offered_tools.map(|tool| self.limited(tool)))?;
+        self.searchable(self.servers().join(offered_tools, |name| self.allows(name)))
     }
 
     /// Adds the search tool if any tool may be withheld.
@@ -109,10 +109,10 @@ impl Offer {
     /// Names of tools that the program named and that the session's model cannot use.
     pub(crate) fn unsuited(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let tools = self.options.toolkit.tools.iter().filter(|tool| !self.profile.suits(tool));
-        let named = |name: &str| {
+        let is_named = |name: &str| {
             self.options.only.names().any(|named| named == name) || self.options.toolkit.named.iter().any(|n| n == name)
         };
-        tools.map(|tool| tool.name()).filter(move |name| named(name))
+        tools.map(|tool| tool.name()).filter(move |name| is_named(name))
     }
 
     fn offers(&self, tool: &Arc<dyn DynTool>) -> bool {

@@ -113,8 +113,8 @@ impl Options {
         self.tools.kept()
     }
 
-    /// Permission policy of the session, for programs that explain or check a policy without running anything. The rules
-    /// of a project are included once it is [resolved](crate::SessionBuilder::resolve).
+    /// Permission policy of the session, for programs that explain or check a policy without running anything. The
+    /// rules of a project are included once it is [resolved](crate::SessionBuilder::resolve).
     ///
     /// # Errors
     /// A directory or a rule cannot be used.
@@ -177,16 +177,16 @@ impl Options {
 
     /// Writes the request and run options into the configuration of a machine.
     pub(crate) fn configure(&self, machine: &mut MachineConfig) {
-        let (request, given) = (&mut machine.request, &self.model.requests);
+        let (request, settings) = (&mut machine.request, &self.model.requests);
         request.system = self.system_prompt().sections();
         request.thinking = self.thinking();
         request.effort = self.model.effort;
         request.thinking_keywords = self.model.keywords.then(ThinkingKeywords::default);
-        request.max_output_tokens = given.max_output_tokens;
-        request.betas.clone_from(&given.betas);
-        request.cache = given.cache;
-        request.raw_frames = given.raw_frames;
-        request.extra.clone_from(&given.extra);
+        request.max_output_tokens = settings.max_output_tokens;
+        request.betas.clone_from(&settings.betas);
+        request.cache = settings.cache;
+        request.raw_frames = settings.raw_frames;
+        request.extra.clone_from(&settings.extra);
         machine.context.shares = self.prompts.shares;
         self.compaction.configure(&mut machine.auto_compact);
         if self.prompts.reminders.unwrap_or(true) {

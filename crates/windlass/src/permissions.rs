@@ -75,8 +75,8 @@ impl Permissions {
         Self::new().host(can_use_tool_fn(answer))
     }
 
-    /// Asks a host about every call that is neither allowed nor denied: an implementation of the port [`CanUseTool`], or
-    /// the readers of events ([`QuestionEvents`]). With both, the first answer is used.
+    /// Asks a host about every call that is neither allowed nor denied: an implementation of the port [`CanUseTool`],
+    /// or the readers of events ([`QuestionEvents`]). With both, the first answer is used.
     pub fn host(mut self, host: impl Into<PermissionHost>) -> Self {
         match host.into().0 {
             Some(host) => self.can_use_tool = Some(host),
@@ -243,10 +243,11 @@ impl Permissions {
         // The anchor of the rules does not matter for their validity.
         let root = Path::new("/");
         let mut policy = Policy::new(PolicyConfig::new(root));
-        let odd = policy.add_rules(RuleSource::CliArg, behavior, rules, root).map_err(|error| error.to_string())?;
-        match odd.iter().find(|warning| warning.ignored) {
+        let warnings =
+            policy.add_rules(RuleSource::CliArg, behavior, rules, root).map_err(|error| error.to_string())?;
+        match warnings.iter().find(|warning| warning.ignored) {
             Some(warning) => Err(format!("permission rule `{}` {}", warning.rule, warning.problem)),
-            None => Ok(odd.iter().map(ToString::to_string).collect()),
+            None => Ok(warnings.iter().map(ToString::to_string).collect()),
         }
     }
 

@@ -41,8 +41,8 @@ impl Profile {
         };
         let has_own = patch.is_some_and(|patch| kit.tools.iter().any(|tool| tool.name() == patch.name()));
         let patch = patch.filter(|_| !has_own);
-        let kept = kit.tools.iter().filter(|tool| !is_left_out(tool)).chain(patch);
-        kept.map(|tool| self.described(tool)).collect()
+        let shown_tools = kit.tools.iter().filter(|tool| !is_left_out(tool)).chain(patch);
+        shown_tools.map(|tool| self.described(tool)).collect()
     }
 
     fn described(&self, tool: &Arc<dyn DynTool>) -> Arc<dyn DynTool> {
@@ -63,11 +63,11 @@ impl Profile {
             ModelFamily::DeepSeek,
             ModelFamily::Other,
         ];
-        let of = |edits: EditTools| {
+        let alternative = |edits: EditTools| {
             let families = FAMILIES.into_iter().filter(|family| HarnessProfile::of_family(*family).edit_tools == edits);
             Alternative::new(families.collect(), edits.names().iter().map(|name| (*name).to_owned()).collect())
         };
-        let all = EditTools::ALL.map(of);
+        let all = EditTools::ALL.map(alternative);
         let is_there = |one: &Alternative| one.tools.iter().any(|name| tools.get(name).is_some());
         if self.is_given || !all.iter().all(is_there) { Vec::new() } else { all.into() }
     }

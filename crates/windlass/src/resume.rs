@@ -172,8 +172,8 @@ pub(crate) async fn choose(
     ids: &dyn Ids,
     notices: &mut Vec<String>,
 ) -> Result<Chosen, Error> {
-    let given = start.session_id.as_deref().map(session_id).transpose()?;
-    let new_id = || given.clone().unwrap_or_else(|| SessionId::from_bits(ids.bits()));
+    let requested_id = start.session_id.as_deref().map(session_id).transpose()?;
+    let new_id = || requested_id.clone().unwrap_or_else(|| SessionId::from_bits(ids.bits()));
     let resume = &start.resume;
     if start.begins_new() {
         let branches = resume.fork || resume.at.is_some() || resume.drops_turn.is_some();
@@ -198,7 +198,7 @@ pub(crate) async fn choose(
         let fork_of = Some(SessionKey::new(project.clone(), source));
         return Ok(Chosen { fork_of, point, ..Chosen::new(new_id()) });
     }
-    match given {
+    match requested_id {
         Some(_) => Err(Error::IdOfResumed),
         None => Ok(Chosen { must_exist: true, point, ..Chosen::new(source) }),
     }

@@ -11,32 +11,32 @@ use std::time::Duration;
 use windlass_runtime::{EventStream, Session, SessionError, SessionHandle};
 use windlass_types::{Event, EventKind};
 
-/// A run: a stream of its events, which ends when its session has ended. Everything is durable then and the log is
-/// released, so that a program may end its tokio runtime, or resume the session, at once.
+/// A running query: the stream of its events, which ends when its session has ended. Then all entries are durable and
+/// the log is released, so a program may end its tokio runtime, or resume the session, at once.
 ///
 /// Commands and agents left in the background may cause further runs when they end: see
-/// [`Query::background_wait`](crate::Query::background_wait). The last result is final. If running work was stopped, a
-/// success is emitted once more with the outcome [`BackgroundStopped`](crate::Outcome::BackgroundStopped).
+/// [`Query::background_wait`](crate::Query::background_wait). Only the last result is final. If running work was
+/// stopped, a success is emitted once more with the outcome [`BackgroundStopped`](crate::Outcome::BackgroundStopped).
 ///
-/// Dropping it stops the run; acknowledged entries stay in the log.
+/// Dropping the run stops it. Acknowledged entries stay in the log.
 #[must_use = "a run does nothing until it is polled"]
 pub struct Run {
     state: RunState,
     /// Time limit for background work.
-    wait: Option<Duration>,
+    background_limit: Option<Duration>,
     notices: Vec<String>,
     stopped: Stopped,
 }
 
 type Opening = Pin<Box<dyn Future<Output = Result<(Session, Option<PromptFeed>), Error>> + Send>>;
 
-/// Gives the session prompts as they arrive. Ready when the last of their runs has ended.
+/// Future that sends prompts to the session as they arrive. Ready when the last of their runs has ended.
 pub(crate) type PromptFeed = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
-/// Ready when nothing runs in the background any more, or the time limit has passed.
-type Quiet = Pin<Box<dyn Future<Output = bool> + Send>>;
+/// Future that waits for background work. Ready when none is running, or the time limit has passed.
+type QuietFuture = Pin<Box<dyn Future<Output = bool> + Send>>;
 
-type Closed = Pin<Box<dyn Future<Output = Result<(), SessionError>> + Send>>;
+type CloseFuture = Pin<Box<dyn Future<Output = Result<(), SessionError>> + Send>>;
 
 enum RunState {
     Opening(Opening),
@@ -50,11 +50,11 @@ enum RunState {
     Waiting {
         handle: SessionHandle,
         events: EventStream,
-        quiet: Option<Quiet>,
+        quiet: Option<QuietFuture>,
     },
     Closing {
-        /// Closes the session. The events end with its result.
-        closed: Option<Closed>,
+        /// Future that closes the session, until it is ready.
+        closed: Option<CloseFuture>,
         events: EventStream,
     },
     /// The session has ended. One event may remain.
@@ -67,14 +67,13 @@ impl Run {
         wait: Option<Duration>,
     ) -> Self {
         let state = RunState::Opening(Box::pin(opening));
-        Self { state, wait, notices: Vec::new(), stopped: Stopped::default() }
+        Self { state, background_limit: wait, notices: Vec::new(), stopped: Stopped::default() }
     }
 
     /// Next event; `None` when the session has ended and its log is released. Cancel safe.
     ///
     /// # Errors
-    /// The run could not start, or the session store refused an entry; the run's result came before the latter. Nothing
-    /// follows.
+    /// The run could not start, or the session store refused an entry after the result of the run. No event follows.
     pub async fn try_next(&mut self) -> Result<Option<Box<Event>>, Error> {
         poll_fn(|cx| self.poll(cx)).await.transpose()
     }
@@ -124,7 +123,7 @@ impl Run {
                 RunState::Open { events, feed, .. } => match feed.as_mut().map(|feed| feed.as_mut().poll(cx)) {
                     Some(Poll::Ready(Ok(()))) => {
                         *feed = None;
-                        self.wait();
+                        self.wait_for_background();
                         continue;
                     }
                     Some(Poll::Ready(Err(error))) => {
@@ -156,7 +155,7 @@ impl Run {
             };
             match next {
                 Some(Ok(event)) => {
-                    self.take(&event);
+                    self.observe(&event);
                     return Poll::Ready(Some(Ok(event)));
                 }
                 Some(Err(error)) => {
@@ -168,23 +167,23 @@ impl Run {
         }
     }
 
-    fn take(&mut self, event: &Event) {
+    fn observe(&mut self, event: &Event) {
         self.stopped.take(event);
         let awaits_prompts = matches!(self.state, RunState::Open { feed: Some(_), .. });
         if event.agent.is_main() && matches!(event.kind, EventKind::RunFinished(_)) && !awaits_prompts {
-            self.wait();
+            self.wait_for_background();
         }
     }
 
     /// Waits for the background work of a finished run, unless that wait has begun already.
-    fn wait(&mut self) {
-        if self.wait == Some(Duration::ZERO) {
+    fn wait_for_background(&mut self) {
+        if self.background_limit == Some(Duration::ZERO) {
             return self.close();
         }
         self.state = match std::mem::replace(&mut self.state, RunState::Ended(None)) {
             RunState::Open { handle, events, .. } => {
-                // Work that takes longer is stopped.
-                let quiet: Quiet = Box::pin(handle.quiet_within(self.wait.unwrap_or(Duration::MAX)));
+                // Work that outlasts the limit is stopped by the close that follows.
+                let quiet: QuietFuture = Box::pin(handle.quiet_within(self.background_limit.unwrap_or(Duration::MAX)));
                 RunState::Waiting { handle, events, quiet: Some(quiet) }
             }
             state => state,
@@ -195,7 +194,7 @@ impl Run {
         self.state = match std::mem::replace(&mut self.state, RunState::Ended(None)) {
             RunState::Open { handle, events, .. } | RunState::Waiting { handle, events, .. } => {
                 self.stopped.begin();
-                let closed: Closed = Box::pin(async move { handle.close().await });
+                let closed: CloseFuture = Box::pin(async move { handle.close().await });
                 RunState::Closing { closed: Some(closed), events }
             }
             state => state,

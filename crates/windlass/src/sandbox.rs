@@ -278,12 +278,12 @@ fn readable_secrets(files: &[PathBuf], directories: &[PathBuf]) -> Option<String
         let root = directories.iter().find_map(|root| file.strip_prefix(root).ok());
         root.unwrap_or(file).display().to_string()
     };
-    let mut named: Vec<String> = files.iter().take(MAX_NAMED).map(below).collect();
+    let mut shown: Vec<String> = files.iter().take(MAX_NAMED).map(below).collect();
     if files.len() > MAX_NAMED {
-        named.push(format!("{} more", files.len().saturating_sub(MAX_NAMED)));
+        shown.push(format!("{} more", files.len().saturating_sub(MAX_NAMED)));
     }
-    (!named.is_empty()).then(|| {
-        let files = named.join(", ");
+    (!shown.is_empty()).then(|| {
+        let files = shown.join(", ");
         format!(
             "programs in the sandbox can read the secrets in {files}: only mounts can hide these files, and there are none \
              here. Move the secrets out of the workspace, or install bubblewrap (Linux)"

@@ -38,8 +38,8 @@ impl SessionServers {
     /// Text of a resource.
     pub(crate) async fn resource(&self, server: &str, uri: &str) -> Result<String, String> {
         let Some(servers) = &self.0 else { return Err(format!("there is no server {server:?}")) };
-        let read = servers.follow_resource(server, uri).await.map_err(|error| error.to_string())?;
-        texts_of(&read).ok_or_else(|| "the resource has no text".to_owned())
+        let content = servers.follow_resource(server, uri).await.map_err(|error| error.to_string())?;
+        texts_of(&content).ok_or_else(|| "the resource has no text".to_owned())
     }
 
     /// Text of a tool's result, for a hook.
@@ -83,7 +83,7 @@ impl SessionServers {
 }
 
 /// The texts of a resource, which may have several parts.
-fn texts_of(read: &JsonText) -> Option<String> {
+fn texts_of(content: &JsonText) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Read {
         #[serde(default)]
@@ -93,7 +93,7 @@ fn texts_of(read: &JsonText) -> Option<String> {
     struct ResourceText {
         text: Option<String>,
     }
-    let texts: Vec<String> = read.to::<Read>().ok()?.contents.into_iter().filter_map(|part| part.text).collect();
+    let texts: Vec<String> = content.to::<Read>().ok()?.contents.into_iter().filter_map(|part| part.text).collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 

@@ -46,10 +46,10 @@ pub struct StoredSession {
 
 impl StoredSession {
     fn new(found: FoundSession) -> Self {
-        let said = found.summary.as_ref().and_then(|summary| summary.cwd.as_deref());
+        let recorded_cwd = found.summary.as_ref().and_then(|summary| summary.cwd.as_deref());
         // Any program can write a log, so the only accepted directory is that of the project it is stored for.
         let is_stored_for = |path: &Path| found.key.project.matches(ProjectKey::of(path).as_str());
-        let directory = said.map(PathBuf::from).filter(|path| is_stored_for(path));
+        let directory = recorded_cwd.map(PathBuf::from).filter(|path| is_stored_for(path));
         Self { id: found.key.session, directory, log: found.path, only_read: found.only_read, summary: found.summary }
     }
 }
@@ -233,9 +233,9 @@ impl Home {
         JsonlStore::with_imports(self.root(), self.also_read().to_vec())
     }
 
-    async fn found(&self, given: &str) -> Result<FoundSession, Error> {
-        let found = self.store().find(&session_id(given)?).await?;
-        found.ok_or_else(|| OpenError::NotFound { session_id: given.to_owned() }.into())
+    async fn found(&self, id: &str) -> Result<FoundSession, Error> {
+        let found = self.store().find(&session_id(id)?).await?;
+        found.ok_or_else(|| OpenError::NotFound { session_id: id.to_owned() }.into())
     }
 
     async fn load_agent(&self, given: &str, agent: &AgentId) -> Result<Loaded, Error> {
@@ -248,8 +248,8 @@ impl Home {
         }
     }
 
-    async fn annotate(&self, given: &str, annotation: Annotation) -> Result<(), Error> {
-        let key = self.found(given).await?.key;
+    async fn annotate(&self, id: &str, annotation: Annotation) -> Result<(), Error> {
+        let key = self.found(id).await?.key;
         Ok(self.store().annotate(&key, &owner(), &annotation).await?)
     }
 }

@@ -22,13 +22,13 @@ pub(crate) struct Storage {
     pub(crate) home: Option<Home>,
     /// Store of the program, used instead of the home.
     pub(crate) store: Option<Arc<dyn SessionStore>>,
-    /// Masks for texts that are written.
+    /// Masks that hide secrets in every text written to the store.
     pub(crate) masks: Option<Masks>,
     /// Checkpoints beside the log.
     pub(crate) disk_checkpoints: DiskCheckpoints,
     /// Disk space for the outputs of programs.
     pub(crate) output_limits: OutputLimits,
-    /// Checkpoints of the program, used instead of those beside the log.
+    /// Checkpoint store of the embedding program, used instead of the checkpoints beside the log.
     pub(crate) checkpoints: Option<Arc<dyn Checkpoints>>,
     /// Name of the program in the log, if set.
     pub(crate) entrypoint: Option<String>,
@@ -36,7 +36,7 @@ pub(crate) struct Storage {
 
 impl Storage {
     pub(crate) fn store(&self) -> Option<Arc<dyn SessionStore>> {
-        let store = self.exact_store()?;
+        let store = self.unmasked_store()?;
         let Some(masks) = self.masks.clone() else { return Some(store) };
         let mask: MaskText = Arc::new(move |text| match masks.mask(text) {
             Cow::Borrowed(_) => Cow::Borrowed(text),
@@ -45,7 +45,7 @@ impl Storage {
         Some(Arc::new(MaskedStore::new(store, mask)))
     }
 
-    fn exact_store(&self) -> Option<Arc<dyn SessionStore>> {
+    fn unmasked_store(&self) -> Option<Arc<dyn SessionStore>> {
         match &self.store {
             Some(store) => Some(Arc::clone(store)),
             None => stored_files::store(self.home.as_ref()?),
@@ -57,7 +57,7 @@ impl Storage {
         self.home.as_ref().filter(|_| self.store.is_none())
     }
 
-    /// Refuses a relative home, because sessions would be wherever the program happens to start, and one of a later format.
+    /// Refuses a relative home, whose place would depend on the start directory, and a home of a later format.
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.home.as_ref().map_or(Ok(()), |home| {
             stored_files::check(home)?;
@@ -77,9 +77,11 @@ impl Storage {
     }
 }
 
-/// Folders for results that are too large for the model: beside the session's log, else a temporary directory.
+/// Folder for tool results that are too large for the model. Exactly one of the two fields is set.
 pub(crate) struct LargeResults {
+    /// Folder in the session's directory.
     pub(crate) kept: Option<PathBuf>,
+    /// Temporary folder, if the session is not stored.
     pub(crate) scratch: Option<PathBuf>,
 }
 
@@ -107,8 +109,8 @@ impl LargeResults {
 
 /// Lets calls read below a directory without a permission request.
 pub(crate) fn allow_reading_below(policy: &mut Policy, directory: &Path, cwd: &Path) {
-    // In a rule these characters would match other directories, too. Reads below such a path need a permission request
-    // like others.
+    // A rule would read these characters as a pattern and match other directories. Reads below such a path need a
+    // permission request.
     let Some(path) = directory.to_str().filter(|path| !path.contains(['*', '?', '[', '{', '!', '\\'])) else { return };
     let _ = policy.add_rules(RuleSource::Session, Behavior::Allow, &[format!("Read(/{path}/**)")], cwd);
 }

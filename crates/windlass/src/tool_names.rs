@@ -50,18 +50,18 @@ pub(crate) struct KnownTools {
 
 impl KnownTools {
     pub(crate) fn new(offer: &ToolOptions) -> Self {
-        let own = offer.toolkit.tools.iter().map(|tool| tool.name().into_owned());
+        let toolkit_names = offer.toolkit.tools.iter().map(|tool| tool.name().into_owned());
         let agents = offer.subagents.is_some().then(|| AGENT_TOOL_NAME.to_owned());
         let output = offer.output_schema.is_some().then(|| "StructuredOutput".to_owned());
-        Self { offered: own.chain(agents).chain(output).collect() }
+        Self { offered: toolkit_names.chain(agents).chain(output).collect() }
     }
 
     /// Reason to refuse an agent of a file: it names an unknown tool, or forbids a misspelt one. A well-known tool that
     /// this session lacks is no error, because agents are shared with other programs.
     pub(crate) fn refusal_of(&self, agent: &AgentDefinition) -> Option<String> {
-        let named = agent.tools.iter().flatten();
-        let named = named.filter(|name| !WELL_KNOWN_TOOLS.contains(&name.as_str()));
-        let missing = named.filter_map(|name| self.doubt("`tools`", name, Weight::List));
+        let tool_names = agent.tools.iter().flatten();
+        let tool_names = tool_names.filter(|name| !WELL_KNOWN_TOOLS.contains(&name.as_str()));
+        let missing = tool_names.filter_map(|name| self.doubt("`tools`", name, Weight::List));
         let rules = agent.disallowed_tools.iter().filter_map(|rule| parse_rule(rule).ok());
         let forbidden = rules.filter_map(|rule| self.doubt("`disallowedTools`", rule.tool(), Weight::Guard));
         let first = missing.chain(forbidden.filter(|doubt| doubt.is_fatal)).next();

@@ -43,7 +43,7 @@ impl Contribution for Sandbox {
 /// Site of a session's commands.
 fn site(options: &Options, policy: &Policy) -> Site {
     let surroundings = &options.surroundings;
-    let own = options.storage.home.iter().map(|home| home.root().to_path_buf());
+    let home_roots = options.storage.home.iter().map(|home| home.root().to_path_buf());
     let homes = options
         .storage
         .home
@@ -54,7 +54,7 @@ fn site(options: &Options, policy: &Policy) -> Site {
         directories: policy.directories().to_vec(),
         home: policy.home().map(Path::to_path_buf),
         session_homes: homes.collect(),
-        read_only: own.chain(options.permissions.protected.iter().cloned()).collect(),
+        read_only: home_roots.chain(options.permissions.protected.iter().cloned()).collect(),
         temporary: temporary(&surroundings.program_environment(&mut Vec::new())),
         helper: surroundings.sandbox.helper.clone(),
     }

@@ -64,21 +64,21 @@ impl Extraction {
 }
 
 /// Prompt with the messages since the last extraction; `None` without a message of the user.
-fn prompt_of(said: Vec<String>) -> Option<String> {
-    let mut room = MOST_OF_ALL;
-    let mut kept: Vec<String> = Vec::new();
+fn prompt_of(texts: Vec<String>) -> Option<String> {
+    let mut remaining_chars = MOST_OF_ALL;
+    let mut excerpt: Vec<String> = Vec::new();
     // The last messages matter most.
-    for text in said.into_iter().rev() {
+    for text in texts.into_iter().rev() {
         let characters = text.chars().count();
-        if characters > room {
+        if characters > remaining_chars {
             break;
         }
-        room = room.saturating_sub(characters);
-        kept.push(text);
+        remaining_chars = remaining_chars.saturating_sub(characters);
+        excerpt.push(text);
     }
-    kept.reverse();
-    kept.iter().any(|text| text.starts_with("User: ")).then(|| {
-        let conversation = foreign_text(&kept.join("\n\n"));
+    excerpt.reverse();
+    excerpt.iter().any(|text| text.starts_with("User: ")).then(|| {
+        let conversation = foreign_text(&excerpt.join("\n\n"));
         format!("What was said in the run:\n\n<conversation>\n{conversation}\n</conversation>\n\nNote what is worth it, or end.")
     })
 }

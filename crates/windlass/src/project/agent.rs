@@ -29,8 +29,9 @@ impl LoadedProject {
     /// files.
     pub(crate) fn below(&self, base: &Subagents, agents: &Agents) -> Subagents {
         let built_in = built_in();
-        let own: Vec<&AgentDefinition> = base.definitions().filter(|agent| !built_in.contains(agent)).collect();
-        let is_own = |name: &str| own.iter().any(|agent| agent.name == name);
+        let program_agents: Vec<&AgentDefinition> =
+            base.definitions().filter(|agent| !built_in.contains(agent)).collect();
+        let is_own = |name: &str| program_agents.iter().any(|agent| agent.name == name);
         let found = agents.agents.iter().map(|agent| &agent.definition).filter(|agent| !is_own(&agent.name));
         let all = base.clone().with_all(found.cloned());
         // A built-in agent of the same name might have more rights than the unusable one.
@@ -44,8 +45,8 @@ impl LoadedProject {
         tools: &[String],
         bypass_allowed: bool,
     ) -> Result<MainAgent, ProjectError> {
-        let named = self.choice.agent.as_deref().filter(|name| !name.is_empty());
-        let Some(name) = named.or(self.resolved().agent.as_ref().map(|agent| agent.value.as_str())) else {
+        let chosen_name = self.choice.agent.as_deref().filter(|name| !name.is_empty());
+        let Some(name) = chosen_name.or(self.resolved().agent.as_ref().map(|agent| agent.value.as_str())) else {
             self.note_agents(agents, None);
             return Ok(MainAgent(None));
         };
@@ -55,8 +56,8 @@ impl LoadedProject {
         self.note_main(&agent, tools);
         // The deny rules of the agent must be usable.
         let checked = Permissions::check_rules(Behavior::Deny, &agent.definition.disallowed_tools);
-        let odd = checked.map_err(|problem| ProjectError::AgentRule { agent: name.to_owned(), problem })?;
-        odd.into_iter().for_each(|note| self.note(ProjectNoticeKind::Agent, note));
+        let warnings = checked.map_err(|problem| ProjectError::AgentRule { agent: name.to_owned(), problem })?;
+        warnings.into_iter().for_each(|note| self.note(ProjectNoticeKind::Agent, note));
         self.limit_mode(&mut agent, bypass_allowed);
         Ok(MainAgent(Some(agent)))
     }
@@ -83,8 +84,8 @@ impl LoadedProject {
     /// Notes the parts of the main agent without effect.
     fn note_main(&self, agent: &LoadedAgent, tools: &[String]) {
         let is_known = |name: &&String| tools.contains(name) || name.starts_with("mcp__") || is_agent_tool(name);
-        let named = agent.definition.tools.iter().flatten();
-        let missing: Vec<&str> = named.filter(|name| !is_known(name)).map(String::as_str).collect();
+        let tool_names = agent.definition.tools.iter().flatten();
+        let missing: Vec<&str> = tool_names.filter(|name| !is_known(name)).map(String::as_str).collect();
         for (problem, names) in [
             ("does not get tools that are not there", missing.join(", ")),
             ("says what has no effect in this version", agent.without_effect.join(", ")),
@@ -141,17 +142,17 @@ impl MainAgent {
         self.0.as_ref().map(|agent| &agent.definition)
     }
 
-    /// System prompt: `said` unless that is empty, else the agent's, else `said`.
-    pub(crate) fn system_prompt(&self, said: Option<SystemPrompt>) -> Option<SystemPrompt> {
-        let own = self.definition().map(|agent| SystemPrompt::Custom(agent.prompt.clone()));
+    /// System prompt: `program_prompt` unless that is empty, else the agent's, else `program_prompt`.
+    pub(crate) fn system_prompt(&self, program_prompt: Option<SystemPrompt>) -> Option<SystemPrompt> {
+        let agent_prompt = self.definition().map(|agent| SystemPrompt::Custom(agent.prompt.clone()));
         let is_empty = |prompt: &SystemPrompt| matches!(prompt, SystemPrompt::Custom(text) if text.is_empty());
-        said.clone().filter(|prompt| !is_empty(prompt)).or(own).or(said)
+        program_prompt.clone().filter(|prompt| !is_empty(prompt)).or(agent_prompt).or(program_prompt)
     }
 
     /// Maximum number of turns of a run: the lower one.
-    pub(crate) fn max_turns(&self, said: Option<u32>) -> Option<u32> {
-        let own = self.definition().and_then(|agent| agent.max_turns);
-        own.into_iter().chain(said).min()
+    pub(crate) fn max_turns(&self, program_limit: Option<u32>) -> Option<u32> {
+        let agent_limit = self.definition().and_then(|agent| agent.max_turns);
+        agent_limit.into_iter().chain(program_limit).min()
     }
 
     /// Permission mode that replaces `otherwise` if nobody chose one by hand.

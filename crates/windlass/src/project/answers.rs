@@ -47,10 +47,10 @@ impl<F: Fn(String) + Send + Sync + 'static> RememberAnswer for InFiles<F> {
 
 /// Stores permission updates. Returns the errors.
 async fn keep(files: Arc<dyn KeepUpdates>, updates: Vec<PermissionUpdate>) -> Vec<String> {
-    let kept = tokio::task::spawn_blocking(move || {
+    let task = tokio::task::spawn_blocking(move || {
         updates.iter().filter_map(|update| files.keep(update).err()).map(|error| error.to_string()).collect()
     });
-    kept.await.unwrap_or_else(|error| vec![error.to_string()])
+    task.await.unwrap_or_else(|error| vec![error.to_string()])
 }
 
 /// `true` if an update is meant for a file.

@@ -70,12 +70,12 @@ impl Options {
         project.check_elsewhere(&found)?;
         surroundings::check_directory(&project, self)?;
         project.choice.directories = Arc::new(self.surroundings.additional_directories.clone());
-        let given = (self.model.name.is_some(), self.model.effort.is_some());
+        let is_set = (self.model.name.is_some(), self.model.effort.is_some());
         configure(&project, &found, self)?;
         let resolved = project.resolved();
         let model = resolved.models.model.as_ref().map(|model| &model.value);
         let effort = resolved.session.effort.as_ref().map(|effort| effort.value);
-        let follows = (!given.0 && self.model.name.as_ref() == model, !given.1 && self.model.effort == effort);
+        let follows = (!is_set.0 && self.model.name.as_ref() == model, !is_set.1 && self.model.effort == effort);
         (project.choice.follows.model, project.choice.follows.effort) = follows;
         self.project.agents = Arc::new(found);
         self.project.input = Applied::Yes(project);

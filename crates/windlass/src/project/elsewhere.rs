@@ -9,8 +9,8 @@ use windlass_project::{Agents, Layer, SettingSource, load_elsewhere};
 use windlass_tool::Workspace;
 
 impl Project {
-    /// Moves the project to a remote workspace ([`remote`](crate::options::WorkspaceOptions::remote)). `directory` is an absolute
-    /// path there with links followed. Reads the settings files of the project through the port.
+    /// Moves the project to a remote workspace ([`remote`](crate::options::WorkspaceOptions::remote)). `directory` is
+    /// an absolute path there with links followed. Reads the settings files of the project through the port.
     ///
     /// Applicable parts of this machine: the settings of the user, the administrator and the program; the user's
     /// agents, commands, output styles and instructions; and the setup of the model provider. Nothing is read of the
@@ -53,14 +53,14 @@ impl Project {
     fn check_chosen(&self) -> Result<(), ProjectError> {
         let of_directories = [Layer::Project, Layer::Local].iter().any(|layer| self.sources.contains(*layer));
         let is_read = self.choice.elsewhere.is_some();
-        let chosen = [
+        let choices = [
             (!self.plugins.is_empty(), "plugins: their hooks, servers and files are on this machine"),
             (self.trust, "trust in the project: it is about directories of this machine"),
             (is_read && of_directories, "settings of a directory of this machine: choose sources before `elsewhere`"),
             (is_read && self.file_servers, "MCP servers of files: they are about a directory of this machine"),
             (is_read && self.choice.with_memory, "the memory of a directory of this machine"),
         ];
-        match chosen.into_iter().find(|(is_chosen, _)| *is_chosen) {
+        match choices.into_iter().find(|(is_chosen, _)| *is_chosen) {
             Some((_, what)) => Err(ProjectError::OfThisMachine { what }),
             None => Ok(()),
         }

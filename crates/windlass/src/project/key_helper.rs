@@ -53,11 +53,11 @@ impl LoadedProject {
         if KEYS.iter().any(is_set) {
             return None;
         }
-        let kept = self.variable(KEPT).and_then(|value| value.trim().parse().ok()).map(Duration::from_millis);
+        let ttl = self.variable(KEPT).and_then(|value| value.trim().parse().ok()).map(Duration::from_millis);
         let helper = KeyHelper {
             command: helper.value.clone(),
             place: self.place_of_helper(&helper.value, helper.layer),
-            kept: kept.unwrap_or(USUALLY_KEPT),
+            kept: ttl.unwrap_or(USUALLY_KEPT),
             process: Arc::new(LocalProcess::new(format!("api-key-helper.{:032x}", SystemIds::default().bits()))),
             reviewer: Some(self.program_reviewer()),
         };

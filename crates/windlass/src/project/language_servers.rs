@@ -80,9 +80,9 @@ impl LoadedProject {
     fn configured_servers(&self, note: &mut dyn FnMut(String)) -> Vec<ServerConfig> {
         let mut servers = Vec::new();
         let mut add = |place: &str, configured: &JsonText| {
-            let read = configured.to().map_err(|error| error.to_string());
-            match read.and_then(|all| ServerConfig::read_all(&all).map_err(|error| error.message)) {
-                Ok(read) => servers.extend(read),
+            let configs = configured.to().map_err(|error| error.to_string());
+            match configs.and_then(|all| ServerConfig::read_all(&all).map_err(|error| error.message)) {
+                Ok(configs) => servers.extend(configs),
                 Err(error) => note(format!("{place} cannot be used: {error}")),
             }
         };

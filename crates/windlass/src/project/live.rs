@@ -62,7 +62,8 @@ impl LoadedProject {
         self.shared.settings.lock().get(id).map(|open| open.session.clone())
     }
 
-    /// Like [`refresh`](Self::refresh), for settings alone, when no program has asked for it: a refused model is a notice.
+    /// Like [`refresh`](Self::refresh), for settings alone, when no program has asked for it: a refused model is a
+    /// notice.
     pub(crate) async fn refresh_unasked(&self, session: &SessionHandle) -> Result<(), SessionError> {
         match self.refresh_settings(session).await {
             Err(refused @ SessionError::UnpricedModel { .. }) => session.notice(refused.to_string()),
@@ -76,12 +77,12 @@ impl LoadedProject {
         let _turn = self.shared.refreshing.lock().await;
         let news = self.settings_news(session.session_id());
         let have_changed = news.is_some();
-        let taken = match news {
+        let result = match news {
             Some(news) => self.take_settings(session, news).await,
             None => Ok(()),
         };
         self.refresh_servers(session, have_changed).await?;
-        taken
+        result
     }
 
     async fn take_settings(&self, session: &SessionHandle, news: SettingsNews) -> Result<(), SessionError> {
@@ -89,8 +90,8 @@ impl LoadedProject {
         let mut all = self.shared.settings.lock();
         let Some(open) = all.get_mut(session.session_id()) else { return Ok(()) };
         let news = open.live.take(news, &refused);
-        let said = |resolved: &Resolved| said(resolved, &open.directories);
-        let rules = (said(&news.before), said(&news.now));
+        let settings_rules = |resolved: &Resolved| settings_rules(resolved, &open.directories);
+        let rules = (settings_rules(&news.before), settings_rules(&news.now));
         let follows = open.follows;
         drop(all);
         // Deny rules come first.
@@ -147,8 +148,8 @@ impl LoadedProject {
         let differ = differ.filter(|name| !self.choice.variables.contains_key(*name));
         let usual = host_environment(self.usual_environment());
         let changed = differ.map(|name| {
-            let said = value(now, name).map(|value| (OsString::from(name), value));
-            let passed = said.and_then(|said| given_environment([said]).passed.pop());
+            let setting = value(now, name).map(|value| (OsString::from(name), value));
+            let passed = setting.and_then(|setting| given_environment([setting]).passed.pop());
             let own = || usual.iter().find(|(known, _)| known == name.as_str()).cloned();
             (OsString::from(name), passed.or_else(own).map(|(_, value)| value))
         });
@@ -226,21 +227,21 @@ fn source(layer: Layer) -> &'static str {
 }
 
 /// Permission settings, without the directories of the program.
-fn said(resolved: &Resolved, of_program: &[PathBuf]) -> SettingsRules {
+fn settings_rules(resolved: &Resolved, of_program: &[PathBuf]) -> SettingsRules {
     let permissions = &resolved.permissions;
-    let mut said = SettingsRules::default();
+    let mut merged = SettingsRules::default();
     for set in &permissions.rules {
         let mut rules = SourceRules::new(set.source, set.behavior, set.rules.clone(), &set.anchor);
         rules.origins.clone_from(&set.origins);
-        said.rules.push(rules);
+        merged.rules.push(rules);
     }
     let directories = permissions.additional_directories.iter().map(|directory| &directory.value);
     let added = directories.filter(|directory| directory.is_dir() && !of_program.contains(directory));
-    said.directories = added.cloned().collect();
-    said.managed_allow_only = permissions.managed_rules_only;
-    said.bypass_forbidden = permissions.bypass_disabled.is_some();
-    said.auto_forbidden = permissions.auto_disabled.is_some();
-    said
+    merged.directories = added.cloned().collect();
+    merged.managed_allow_only = permissions.managed_rules_only;
+    merged.bypass_forbidden = permissions.bypass_disabled.is_some();
+    merged.auto_forbidden = permissions.auto_disabled.is_some();
+    merged
 }
 
 /// Names of the changed settings other than permissions.

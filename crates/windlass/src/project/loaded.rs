@@ -239,11 +239,11 @@ impl LoadedProject {
     /// its own [settings](Project::settings).
     pub fn mode(&self, bypass_allowed: bool) -> Option<PermissionMode> {
         let permissions = &self.resolved().permissions;
-        let said = permissions.default_mode.as_ref()?;
-        let bypasses = said.value == PermissionMode::BypassPermissions;
-        let off =
-            permissions.forbids(said.value).is_some() || (bypasses && !bypass_allowed && said.layer != Layer::Flags);
-        Some(if off { PermissionMode::Default } else { said.value })
+        let default_mode = permissions.default_mode.as_ref()?;
+        let bypasses = default_mode.value == PermissionMode::BypassPermissions;
+        let off = permissions.forbids(default_mode.value).is_some()
+            || (bypasses && !bypass_allowed && default_mode.layer != Layer::Flags);
+        Some(if off { PermissionMode::Default } else { default_mode.value })
     }
 
     /// Requested mode, as far as settings permit it. `bypassPermissions` and `auto` become `default` if a file forbids
@@ -274,8 +274,8 @@ impl LoadedProject {
 
     /// Variable without the program's values.
     fn said_variable(&self, name: &str) -> Option<String> {
-        let said = self.resolved().env.provider.get(name).map(|found| found.value.clone());
-        said.or_else(|| self.read.request.variable(name))
+        let setting = self.resolved().env.provider.get(name).map(|found| found.value.clone());
+        setting.or_else(|| self.read.request.variable(name))
     }
 
     /// Environment given by the program, if any.
@@ -303,24 +303,24 @@ impl LoadedProject {
         if self.place_elsewhere().is_some() {
             return None;
         }
-        let said = self.added_variables();
+        let settings_variables = self.added_variables();
         // The environment of a program started by an SDK was chosen by its host.
         let started_by_sdk =
             self.read.request.variable("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entry| entry.starts_with("sdk-"));
-        if !started_by_sdk && said.is_empty() {
+        if !started_by_sdk && settings_variables.is_empty() {
             return None;
         }
-        let own = self.usual_environment();
-        let mut environment = if started_by_sdk { given_environment(own).passed } else { host_environment(own) };
-        environment.extend(said);
+        let usual = self.usual_environment();
+        let mut environment = if started_by_sdk { given_environment(usual).passed } else { host_environment(usual) };
+        environment.extend(settings_variables);
         Some(environment)
     }
 
     /// Variables that settings and the program add to the environment of programs.
     pub(crate) fn added_variables(&self) -> Vec<(OsString, OsString)> {
         let settings = self.resolved().env.programs.iter().map(|(name, found)| (name, &found.value));
-        let said: BTreeMap<&String, &String> = settings.chain(&self.choice.variables).collect();
-        said.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
+        let variables: BTreeMap<&String, &String> = settings.chain(&self.choice.variables).collect();
+        variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
     }
 
     /// Agents of files and of these plugins.

@@ -22,12 +22,12 @@ impl LoadedProject {
     /// repository, or without one for the start directory. `None` without a home, or if settings or a variable disable
     /// the memory.
     pub fn memory(&self) -> Option<MemoryDirectory> {
-        let said = &self.resolved().memory;
+        let settings = &self.resolved().memory;
         let is_set = self.variable(OFF).is_some_and(|value| !matches!(value.trim(), "" | "0" | "false"));
-        if is_set || said.enabled.as_ref().is_some_and(|enabled| !enabled.value) {
+        if is_set || settings.enabled.as_ref().is_some_and(|enabled| !enabled.value) {
             return None;
         }
-        if let Some(directory) = &said.directory {
+        if let Some(directory) = &settings.directory {
             return Some(MemoryDirectory::at(&directory.value));
         }
         let root = self.places().project.first()?;
@@ -102,9 +102,9 @@ enum Owners {
 /// Owners of the folder of a key, by the directories that sessions name.
 fn owners(key: &ProjectKey, recorded: &BTreeSet<PathBuf>) -> Owners {
     let is_other = |path: &&PathBuf| path.ancestors().any(|above| ProjectKey::of(above) == *key);
-    let own = recorded.iter().any(|path| key.may_hold(Some(path)));
+    let owns = recorded.iter().any(|path| key.may_hold(Some(path)));
     let others = recorded.iter().filter(|path| !key.may_hold(Some(path))).any(|path| is_other(&path));
-    match (own, others) {
+    match (owns, others) {
         (true, false) => Owners::This,
         (true, true) => Owners::Several,
         (false, _) => Owners::Others,

@@ -1,4 +1,4 @@
-//! Options of a session that come with a project, or with the feature for projects.
+//! Options of a session that need a project, or the feature `project`.
 
 use super::index::SessionIndex;
 use super::skills::{GivenSkills, named};
@@ -16,14 +16,14 @@ use windlass_project::{Agents, Skill, split_arguments};
 use windlass_runtime::{Prompt, PromptKind};
 use windlass_types::SessionId;
 
-/// Options of a session that come with a project, or with the feature for projects.
+/// Options of a session that need a project, or the feature `project`.
 #[derive(Clone, Default)]
 pub(crate) struct ProjectOptions {
     pub(crate) input: Applied,
     /// Agents of the applied project, as they were found.
     pub(crate) agents: Arc<Agents>,
     pub(crate) index: Option<SessionIndex>,
-    /// Memory of the session. Its tool is among the others.
+    /// Memory of the session. Its tool is in the list of tools.
     pub(crate) memory: Option<Memory>,
     /// The output style, if it is not the default.
     pub(crate) style: Option<String>,
@@ -35,7 +35,7 @@ pub(crate) struct ProjectOptions {
     pub(crate) hooks: Vec<HookDefinition>,
 }
 
-/// Progress of applying a project to the options.
+/// State of the project: absent, supplied, or applied to the options.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::large_enum_variant, reason = "a session has one")]
 pub(crate) enum Applied {
@@ -57,7 +57,7 @@ impl ProjectOptions {
         }
     }
 
-    /// Refuses a local project for a remote workspace, and a remote project for a local one.
+    /// Checks that the project and the workspace are on the same machine.
     pub(crate) fn check_place(&self, is_elsewhere: bool) -> Result<(), Error> {
         let Some(project) = self.applied() else { return Ok(()) };
         let (path, problem) = match (is_elsewhere, project.place_elsewhere()) {
@@ -66,8 +66,8 @@ impl ProjectOptions {
                 "settings and trust are those of directories of this machine, and the files are elsewhere: leave out \
                  `.project(..)`, or give it what `Project::elsewhere` has read there",
             ),
-            (false, Some(there)) => (
-                there.start(),
+            (false, Some(remote_place)) => (
+                remote_place.start(),
                 "it was read elsewhere, and the session works on this machine: say where with `.remote(..)`",
             ),
             _ => return Ok(()),
@@ -75,7 +75,7 @@ impl ProjectOptions {
         Err(Error::Directory { role: "the project", path: path.to_path_buf(), problem: problem.to_owned() })
     }
 
-    /// Providers that variables of the project set up, if this build has any.
+    /// Provider configured by variables of the project, if this build contains one.
     pub(crate) fn provider(&self) -> Option<Arc<dyn ModelProvider>> {
         let project =
             self.applied().filter(|_| cfg!(any(feature = "anthropic", feature = "gemini", feature = "openai")));
@@ -88,8 +88,7 @@ impl ProjectOptions {
         is_needed.then(|| GivenSkills::new(&self.skills, directory()))
     }
 
-    /// Prompt of a run in the session, with its command or skill expanded. The first one stands behind the initial prompt
-    /// of the agent.
+    /// Expands the command or skill in a prompt. The agent's initial prompt precedes the first prompt.
     pub(crate) fn expand(&mut self, prompt: Prompt, directory: &Path, session: &SessionId) -> Result<Prompt, Error> {
         if prompt.kind == PromptKind::Continue {
             return checked(prompt);
@@ -102,7 +101,8 @@ impl ProjectOptions {
         })
     }
 
-    /// Replaces a prompt that names one of a server (`/mcp__server__prompt argument`) by that; returns others unchanged.
+    /// Replaces a prompt of the form `/mcp__server__prompt argument` by that server prompt. Other prompts stay
+    /// unchanged.
     pub(crate) async fn server_prompt(&self, mut prompt: Prompt, servers: &SessionServers) -> Result<Prompt, Error> {
         let reads_commands = self.applied().is_some() || !self.skills.is_empty();
         let Some((command, arguments)) = named(&prompt).filter(|_| reads_commands) else { return Ok(prompt) };

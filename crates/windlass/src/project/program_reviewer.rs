@@ -123,16 +123,16 @@ impl ProgramReviewer {
     /// Trusts the new contents. `None` if one has changed again.
     fn trust(&self, changes: Vec<ChangedProgram>) -> Option<()> {
         let is_same = |change: &ChangedProgram| ProgramContent::read(&change.path).digest == change.now.digest;
-        let all = changes.iter().all(is_same);
+        let all_same = changes.iter().all(is_same);
         let changes: BTreeMap<PathBuf, ProgramContent> =
-            changes.into_iter().filter(|_| all).map(|change| (change.path, change.now)).collect();
+            changes.into_iter().filter(|_| all_same).map(|change| (change.path, change.now)).collect();
         let mut of_project = changes.clone();
         of_project.retain(|path, _| self.read.holds(path));
         if let Err(error) = self.read.updates.record_programs(&of_project) {
             tracing::warn!(%error, "what was confirmed is asked about again in the next session");
         }
         self.review.trusted.lock().extend(changes);
-        all.then_some(())
+        all_same.then_some(())
     }
 }
 
@@ -155,8 +155,8 @@ fn is_older(path: &Path, since: Timestamp) -> bool {
 
 fn described(line: &ConfiguredLine, changes: &[ChangedProgram]) -> String {
     let names: Vec<String> = changes.iter().map(|change| change.path.display().to_string()).collect();
-    let has = if names.len() == 1 { "has" } else { "have" };
-    format!("{} {has} changed since it was trusted, and {} runs it", names.join(", "), line.source)
+    let verb = if names.len() == 1 { "has" } else { "have" };
+    format!("{} {verb} changed since it was trusted, and {} runs it", names.join(", "), line.source)
 }
 
 fn unconfirmed(text: &str, why: &str) -> String {

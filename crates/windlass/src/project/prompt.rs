@@ -12,16 +12,16 @@ impl LoadedProject {
     /// Custom slash commands and skills of the program, files and plugins. Files are read once, and again when they or
     /// the plugins have changed and a prompt names one, or the model uses a skill.
     pub fn commands(&self) -> Arc<Commands> {
-        let known = self.shared.commands.lock().clone();
-        self.with_given(known.map_or_else(|| self.reread_commands(), |(_, commands)| commands))
+        let cached = self.shared.commands.lock().clone();
+        self.with_given(cached.map_or_else(|| self.reread_commands(), |(_, commands)| commands))
     }
 
     /// Commands and skills, read again if files have changed. Blocks for as long as the disk takes.
     pub(super) fn current_commands(&self) -> Arc<Commands> {
-        let known = self.shared.commands.lock().clone();
+        let cached = self.shared.commands.lock().clone();
         let stamp = CommandsStamp::of(self.places(), &self.read.settings);
-        let known = known.filter(|(of, _)| *of == stamp);
-        self.with_given(known.map_or_else(|| self.reread_commands(), |(_, commands)| commands))
+        let cached = cached.filter(|(cached_stamp, _)| *cached_stamp == stamp);
+        self.with_given(cached.map_or_else(|| self.reread_commands(), |(_, commands)| commands))
     }
 
     fn with_given(&self, commands: Arc<Commands>) -> Arc<Commands> {
@@ -32,12 +32,12 @@ impl LoadedProject {
     }
 
     pub(super) fn reread_commands(&self) -> Arc<Commands> {
-        let (places, request, said) = (self.places(), &self.read.settings, &self.resolved().skills);
+        let (places, request, skill_settings) = (self.places(), &self.read.settings, &self.resolved().skills);
         let (stamp, commands) = load_stamped_commands(places, request);
         let mut commands = commands.with_plugins(&self.plugins());
         // If a program reads no user settings, its sessions get no bundled skills.
         if [Layer::User, Layer::Project, Layer::Local].into_iter().any(|layer| request.sources.contains(layer)) {
-            commands = commands.with_bundled(said);
+            commands = commands.with_bundled(skill_settings);
         }
         if self.resolved().permissions.managed_rules_only {
             commands = commands.without_allow_rules();
@@ -46,7 +46,7 @@ impl LoadedProject {
             // Skills have their files on this machine.
             commands.commands.retain(|command| command.skill.is_none());
         }
-        let commands = Arc::new(commands.overridden(said));
+        let commands = Arc::new(commands.overridden(skill_settings));
         *self.shared.commands.lock() = Some((stamp, Arc::clone(&commands)));
         commands
     }
@@ -150,9 +150,10 @@ fn joined(mut first: Prompt, prompt: Prompt) -> Prompt {
         }
         blocks => content.extend(blocks.iter().cloned()),
     }
-    let mut both = Prompt::new(content);
-    (both.id, both.kind, both.ignores_keywords, both.quoted) = (prompt.id, prompt.kind, true, prompt.quoted);
-    put_together(both.within(scope), parts)
+    let mut combined = Prompt::new(content);
+    (combined.id, combined.kind, combined.ignores_keywords, combined.quoted) =
+        (prompt.id, prompt.kind, true, prompt.quoted);
+    put_together(combined.within(scope), parts)
 }
 
 /// Puts words in front of a prompt.

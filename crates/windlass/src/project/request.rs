@@ -210,7 +210,8 @@ impl Project {
     /// Gives sessions the memory of the project: notes of the user's agents in the [home](Self::home), one directory
     /// for each project, with an index that the model reads and the tool `Memory`. Settings can disable it
     /// (`autoMemoryEnabled`) and move it (`autoMemoryDirectory`); the variable `CLAUDE_CODE_DISABLE_AUTO_MEMORY`
-    /// disables it as well. A [`memory`](crate::options::ContextOptions::memory) of the program replaces it. Default: `false`.
+    /// disables it as well. A [`memory`](crate::options::ContextOptions::memory) of the program replaces it. Default:
+    /// `false`.
     pub fn memory(mut self, on: bool) -> Self {
         self.choice.with_memory = on;
         self
@@ -266,8 +267,8 @@ impl Project {
 
     /// Keys in the home given by the program, else in that of the user whom the environment names.
     pub(crate) fn stored_keys(&self) -> Option<StoredKeys> {
-        let given = self.home.as_ref().map(StoredKeys::of);
-        given.or_else(|| StoredKeys::from_lookup(|name| self.variable(name)))
+        let from_home = self.home.as_ref().map(StoredKeys::of);
+        from_home.or_else(|| StoredKeys::from_lookup(|name| self.variable(name)))
     }
 
     pub(crate) fn request(&self) -> SettingsRequest {

@@ -25,14 +25,14 @@ impl LoadedProject {
     pub fn sandbox(&self) -> Option<SandboxOptions> {
         let resolved = &self.resolved().sandbox;
         resolved.enabled.as_ref().filter(|_| self.place_elsewhere().is_none())?;
-        let said = &resolved.settings;
-        let (files, domains) = (&said.files, &said.domains);
+        let settings = &resolved.settings;
+        let (files, domains) = (&settings.files, &settings.domains);
         let domains = &self.with_pages(domains);
         let is_open = domains.denied.is_empty() && domains.allowed.iter().any(|domain| domain == "*");
         let mut sandbox = SandboxOptions::new()
-            .exclude(&said.excluded)
-            .exclude_servers(&said.excluded_servers)
-            .exclude_language_servers(&said.excluded_language_servers)
+            .exclude(&settings.excluded)
+            .exclude_servers(&settings.excluded_servers)
+            .exclude_language_servers(&settings.excluded_language_servers)
             .network(if is_open { Network::On } else { Network::Off })
             .writable(&files.allow_write)
             .read_only(&files.deny_write)
@@ -45,15 +45,15 @@ impl LoadedProject {
         type Change = fn(SandboxOptions) -> SandboxOptions;
         let changes: [(bool, Change); 5] = [
             (resolved.required.is_some(), SandboxOptions::required),
-            (said.weaker == Some(true), SandboxOptions::accept_weaker),
-            (said.auto_allow == Some(true), SandboxOptions::auto_allow),
-            (said.allow_unsandboxed == Some(false), SandboxOptions::keep_inside),
-            (said.unix_sockets == Some(true), SandboxOptions::allow_unix_sockets),
+            (settings.weaker == Some(true), SandboxOptions::accept_weaker),
+            (settings.auto_allow == Some(true), SandboxOptions::auto_allow),
+            (settings.allow_unsandboxed == Some(false), SandboxOptions::keep_inside),
+            (settings.unix_sockets == Some(true), SandboxOptions::allow_unix_sockets),
         ];
         for (_, change) in changes.into_iter().filter(|(wanted, _)| *wanted) {
             sandbox = change(sandbox);
         }
-        if let Some(program) = &said.bubblewrap {
+        if let Some(program) = &settings.bubblewrap {
             sandbox = sandbox.bubblewrap(program);
         }
         Some(sandbox)
@@ -64,11 +64,11 @@ impl LoadedProject {
     fn with_pages(&self, domains: &SandboxDomains) -> SandboxDomains {
         let mut domains = domains.clone();
         for set in &self.resolved().permissions.rules {
-            let of_project = matches!(set.source, RuleSource::ProjectSettings | RuleSource::LocalSettings);
+            let is_project_rule = matches!(set.source, RuleSource::ProjectSettings | RuleSource::LocalSettings);
             let hosts = set.rules.iter().filter_map(|rule| page_host(rule)).map(str::to_owned);
             match set.behavior {
                 Behavior::Deny => domains.denied.extend(hosts),
-                Behavior::Allow if domains.shared == Some(true) && !of_project => domains.allowed.extend(hosts),
+                Behavior::Allow if domains.shared == Some(true) && !is_project_rule => domains.allowed.extend(hosts),
                 _ => {}
             }
         }

@@ -133,8 +133,8 @@ impl ProjectServers {
     pub(super) fn defined(&self, resolved: &Resolved) -> Vec<ServerDefinition> {
         let read = &self.0.read;
         let sources = self.0.sources.lock();
-        let of = |files: &ServerFiles| files.servers(&read.places, &read.settings, resolved).servers;
-        sources.as_ref().map(of).unwrap_or_default()
+        let servers_in = |files: &ServerFiles| files.servers(&read.places, &read.settings, resolved).servers;
+        sources.as_ref().map(servers_in).unwrap_or_default()
     }
 
     /// The set, for [`mcp_servers`](crate::SessionBuilder::mcp_servers) and to monitor the servers. Servers added to it
@@ -270,12 +270,12 @@ fn grouped<'a>(all: impl IntoIterator<Item = (&'a str, String, &'a str)>) -> Vec
     let note = |((place, reason), names): ((String, &str), Vec<&str>)| match names.as_slice() {
         [name] => format!("the MCP server {name:?} of {place} is not started: {reason}"),
         many => {
-            let some: Vec<String> = many.iter().take(MAX_NAMES).map(|name| format!("{name:?}")).collect();
+            let shown: Vec<String> = many.iter().take(MAX_NAMES).map(|name| format!("{name:?}")).collect();
             let more = match many.len().saturating_sub(MAX_NAMES) {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            format!("the MCP servers {}{more} of {place} are not started: {reason}", some.join(", "))
+            format!("the MCP servers {}{more} of {place} are not started: {reason}", shown.join(", "))
         }
     };
     groups.into_iter().map(note).collect()

@@ -17,11 +17,11 @@ impl LoadedProject {
     }
 
     pub(crate) fn bash_with(&self, variables: &Variables) -> Option<Arc<dyn DynTool>> {
-        let said = &self.resolved().session;
+        let settings = &self.resolved().session;
         let is_on = |setting: &Option<Setting<bool>>| setting.as_ref().is_some_and(|setting| setting.value);
-        let snapshot = said.shell_snapshot.as_ref().map(|content| content.value);
-        let bash = variables.bash(is_on(&said.background_long_commands), snapshot);
-        match is_on(&said.command_terminals) {
+        let snapshot = settings.shell_snapshot.as_ref().map(|content| content.value);
+        let bash = variables.bash(is_on(&settings.background_long_commands), snapshot);
+        match is_on(&settings.command_terminals) {
             true => Some(Arc::new(bash.unwrap_or_default().with_terminals())),
             false => bash.map(|bash| Arc::new(bash) as Arc<dyn DynTool>),
         }
@@ -32,17 +32,17 @@ impl LoadedProject {
     pub fn model_overrides(&self) -> ModelOverrides {
         let mut overrides = ModelOverrides::new();
         for (name, setting) in &self.resolved().models.by_name {
-            let (said, mut values) = (&setting.value, ModelOverride::new());
-            (values.context_window, values.max_output_tokens) = (said.context_window, said.max_output_tokens);
-            (values.default_output_tokens, values.max_images) = (said.default_output_tokens, said.max_images);
-            (values.rates.input, values.rates.output) = (said.input_price, said.output_price);
-            values.rates.cache_read = said.cache_read_price;
+            let (model, mut values) = (&setting.value, ModelOverride::new());
+            (values.context_window, values.max_output_tokens) = (model.context_window, model.max_output_tokens);
+            (values.default_output_tokens, values.max_images) = (model.default_output_tokens, model.max_images);
+            (values.rates.input, values.rates.output) = (model.input_price, model.output_price);
+            values.rates.cache_read = model.cache_read_price;
             (values.rates.cache_write, values.rates.cache_write_1h) =
-                (said.cache_write_price, said.cache_write_1h_price);
+                (model.cache_write_price, model.cache_write_1h_price);
             if !values.names().is_empty() {
                 overrides.add(name, values);
             }
-            for alias in &said.aliases {
+            for alias in &model.aliases {
                 overrides.add_alias(alias, name);
             }
         }

@@ -88,9 +88,9 @@ impl LoadedProject {
         let now = commands.listed().chain(commands.listed_for(paths, &self.places().project));
         let mut news: BTreeMap<String, String> = now.map(|skill| (skill.name.clone(), skill.listing())).collect();
         news.retain(|name, line| known.get(name) != Some(line));
-        let gone: Vec<String> =
+        let removed: Vec<String> =
             known.keys().filter(|name| !commands.for_models().any(|skill| skill.name == **name)).cloned().collect();
-        for name in gone {
+        for name in removed {
             known.remove(&name);
             news.insert(name, "This skill is not there any more.".to_owned());
         }

@@ -91,8 +91,8 @@ impl Variables {
             .map_or_else(Bash::new, |snapshot| Bash::new().with_snapshot(snapshot))
             .with_moves_to_background(moves)
             .with_max_output(self.max_output.unwrap_or(Bash::DEFAULT_MAX_OUTPUT));
-        let (default, most) = self.timeouts.unwrap_or((DEFAULT_TIMEOUT, MAX_TIMEOUT));
-        Some(bash.with_timeouts(default, most))
+        let (default, max_timeout) = self.timeouts.unwrap_or((DEFAULT_TIMEOUT, MAX_TIMEOUT));
+        Some(bash.with_timeouts(default, max_timeout))
     }
 }
 

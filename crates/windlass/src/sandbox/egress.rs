@@ -22,7 +22,8 @@ impl SandboxOptions {
         self
     }
 
-    /// Adds the hosts that settings name. An unreadable entry allows nothing; an unreadable deny entry denies all hosts.
+    /// Adds the hosts that settings name. An unreadable entry allows nothing; an unreadable deny entry denies all
+    /// hosts.
     pub(crate) fn with_domains(self, denied: &[String], allowed: &[String], note: impl Fn(String)) -> Self {
         let mut hosts = NetworkPolicy::default();
         for entry in denied {
@@ -59,11 +60,11 @@ impl Way {
         let refused = RefusedHosts::default();
         let Some(hosts) = &hosts.0 else { return Ok(Self { network, variables: Vec::new(), refused, _proxy: None }) };
         let unavailable = |error: &dyn std::error::Error| SandboxError::Unavailable { reason: error.to_string() };
-        let heard = refused.clone();
+        let refusals = refused.clone();
         let options = EgressOptions::default().on_event(move |event| {
             let is_refusal = matches!(event.outcome, EgressOutcome::Denied(_) | EgressOutcome::Undecided);
             if let (Some(from), Some(host), true) = (event.from, &event.target, is_refusal) {
-                heard.note(from, host);
+                refusals.note(from, host);
             }
         });
         let proxy = EgressProxy::start(hosts.clone(), options).await;

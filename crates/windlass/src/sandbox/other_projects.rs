@@ -7,7 +7,7 @@ use windlass_session::ProjectKey;
 /// Folder of the sessions of all projects, in a home.
 const PROJECTS: &str = "projects";
 
-/// Maximum number of projects that are hidden one by one. With more all are, this one among them.
+/// Maximum number of projects that are hidden one by one. Beyond it all are hidden, including this one.
 const MAX_PROJECTS: usize = 512;
 
 /// Places in a home that hold words of all projects, and keys: prompts, copies of files, the index of sessions, logins.

@@ -13,8 +13,8 @@ const MAX_ENTRIES: usize = 5_000;
 const MAX_FILES: usize = 256;
 /// Bytes that are read of a file.
 const MAX_BYTES: u64 = 64 * 1024;
-/// Folders that are not entered: those of version control, of packages and of builds.
-const PASSED_OVER: &[&str] = &[".git", ".hg", ".jj", ".svn", ".venv", "node_modules", "target", "venv"];
+/// Folders that are not searched: version control, packages and builds.
+const SKIPPED_FOLDERS: &[&str] = &[".git", ".hg", ".jj", ".svn", ".venv", "node_modules", "target", "venv"];
 /// Endings of files of keys, which tests and servers of a project need.
 const KEYS: &[&str] = &["jks", "kdbx", "key", "keystore", "p12", "pem", "pfx"];
 
@@ -33,7 +33,7 @@ pub(super) fn below(root: &Path) -> Vec<PathBuf> {
             }
             let (path, name) = (entry.path(), entry.file_name());
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if is_folder && !name.to_str().is_some_and(|name| PASSED_OVER.contains(&name)) {
+            if is_folder && !name.to_str().is_some_and(|name| SKIPPED_FOLDERS.contains(&name)) {
                 folders.push_back(path);
             } else if !is_folder && is_candidate(path.strip_prefix(root).unwrap_or(&path)) && holds_token(&path) {
                 found.push(path);
@@ -50,7 +50,8 @@ fn is_candidate(below: &Path) -> bool {
     is_secret(below) && !is_key
 }
 
-/// The configurations of a repository that hold a token: its own, those of its submodules, and that which a worktree shares.
+/// Returns the configuration files of a repository that contain a token: its own, those of its submodules, and the one
+/// that a worktree shares.
 fn of_repository(git: &Path) -> Vec<PathBuf> {
     let directory = match read(git) {
         Some(link) if git.is_file() => {

@@ -24,6 +24,6 @@ pub(crate) struct Site {
 
 /// Directory of temporary files.
 pub(crate) fn temporary(environment: &[(OsString, OsString)]) -> PathBuf {
-    let named = environment.iter().find(|(name, _)| name == "TMPDIR").map(|(_, value)| PathBuf::from(value));
-    named.filter(|path| path.is_absolute()).unwrap_or_else(|| PathBuf::from("/tmp"))
+    let tmpdir = environment.iter().find(|(name, _)| name == "TMPDIR").map(|(_, value)| PathBuf::from(value));
+    tmpdir.filter(|path| path.is_absolute()).unwrap_or_else(|| PathBuf::from("/tmp"))
 }

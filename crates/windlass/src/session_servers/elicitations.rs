@@ -16,15 +16,15 @@ pub(crate) fn review(servers: &McpServers, session: &SessionHandle) {
 
 #[async_trait]
 impl ElicitationReview for OfSession {
-    async fn asked(&self, request: &ElicitationRequest) -> Option<ElicitationAnswer> {
+    async fn event(&self, request: &ElicitationRequest) -> Option<ElicitationAnswer> {
         let (mode, url, elicitation_id) = parts(&request.kind);
         let requested_schema = match &request.kind {
             ElicitationKind::Form { schema } => Some(schema.clone()),
             _ => None,
         };
         let (mcp_server_name, message) = (request.server.clone(), request.message.clone());
-        let asked = ElicitationEvent { mcp_server_name, message, mode, url, elicitation_id, requested_schema };
-        let outcome = self.0.ask_hooks(asked).await.ok()?;
+        let event = ElicitationEvent { mcp_server_name, message, mode, url, elicitation_id, requested_schema };
+        let outcome = self.0.ask_hooks(event).await.ok()?;
         outcome.elicitation.map(answer)
     }
 

@@ -34,12 +34,12 @@ pub(super) fn join(own: ToolSet, servers: &McpServers, is_wanted: impl Fn(&str) 
 
 /// Usage instructions of the servers for the model, and the missing servers that could have wanted tools.
 pub(super) fn instructions(servers: &McpServers, could_have: impl Fn(&str) -> bool) -> Vec<ServerInstructions> {
-    let said = servers.instructions();
-    let said = said.iter().map(|said| (said.server.as_str(), said.prefix.as_str(), said.text.as_str()));
+    let texts = servers.instructions();
+    let texts = texts.iter().map(|texts| (texts.server.as_str(), texts.prefix.as_str(), texts.text.as_str()));
     let missing = servers.missing();
     let missing = missing.iter().filter(|missing| could_have(&missing.prefix));
     let missing = missing_servers(missing.map(|missing| (missing.server.as_str(), missing.prefix.as_str())));
-    missing.into_iter().chain(server_instructions(said)).collect()
+    missing.into_iter().chain(server_instructions(texts)).collect()
 }
 
 /// Lines for the host about tools of servers that cannot be used, or have changed since the last session, by server and

@@ -88,7 +88,7 @@ pub(super) async fn fork(store: &JsonlStore, source: FoundSession, options: Fork
 
 /// The current directory, if it is that of the project, because the directory cannot be derived from its key.
 fn directory_of(project: &ProjectKey) -> String {
-    let here = std::fs::canonicalize(Path::new("."));
-    let here = here.ok().filter(|here| ProjectKey::of(here) == *project);
-    here.map(|here| here.to_string_lossy().into_owned()).unwrap_or_default()
+    let current = std::fs::canonicalize(Path::new("."));
+    let current = current.ok().filter(|current| ProjectKey::of(current) == *project);
+    current.map(|current| current.to_string_lossy().into_owned()).unwrap_or_default()
 }

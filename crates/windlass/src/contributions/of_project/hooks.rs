@@ -102,8 +102,10 @@ impl Assembly {
 
     /// The root of the project, or else the working directory.
     fn project_directory(&self) -> &Path {
-        let here = self.options.project.applied().filter(|project| project.place_elsewhere().is_none());
-        here.and_then(|project| project.places().project.first()).map_or(&self.machine.cwd, |root| root.as_path())
+        let local_project = self.options.project.applied().filter(|project| project.place_elsewhere().is_none());
+        local_project
+            .and_then(|project| project.places().project.first())
+            .map_or(&self.machine.cwd, |root| root.as_path())
     }
 
     /// Masks errors: texts that the log masks, values of the programs' variables, and texts in the form of a key.
@@ -231,10 +233,10 @@ impl HookHost for SessionOfHooks {
     }
 
     fn add_variables(&self, variables: Vec<(String, String)>) {
-        let said = variables.into_iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        let changes = given_environment(said).passed.into_iter().map(|(name, value)| (name, Some(value))).collect();
-        let given = self.handle().and_then(|handle| handle.change_environment(changes).map_err(Into::into));
-        if let Err(error) = given {
+        let pairs = variables.into_iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let changes = given_environment(pairs).passed.into_iter().map(|(name, value)| (name, Some(value))).collect();
+        let result = self.handle().and_then(|handle| handle.change_environment(changes).map_err(Into::into));
+        if let Err(error) = result {
             tracing::warn!(%error, "variables of a hook reach no program");
         }
     }

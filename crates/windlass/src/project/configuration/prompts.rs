@@ -11,9 +11,9 @@ use windlass_project::{Attribution, OutputStyle, load_output_styles};
 /// output style.
 pub(super) fn configure(configuration: &mut Configuration<'_>) -> Result<(), ProjectError> {
     let Configuration { options, agent, .. } = configuration;
-    let own = agent.system_prompt(options.prompts.system.clone());
-    let is_agent = agent.definition().is_some() && own != options.prompts.system;
-    options.prompts.system = own;
+    let system_prompt = agent.system_prompt(options.prompts.system.clone());
+    let is_agent = agent.definition().is_some() && system_prompt != options.prompts.system;
+    options.prompts.system = system_prompt;
     if options.start.begins_new() {
         options.project.initial = agent.initial_prompt().map(str::to_owned);
     }
@@ -60,10 +60,10 @@ impl Prompts {
         if style.keeps_coding_prompt || matches!(self.system, Some(SystemPrompt::Custom(_))) {
             return self.append(&style.prompt);
         }
-        let own = SystemPrompt::styled(&style.prompt);
+        let styled = SystemPrompt::styled(&style.prompt);
         self.system = Some(match self.system.take() {
-            Some(SystemPrompt::PresetAnd(text)) => own.append(&text),
-            _ => own,
+            Some(SystemPrompt::PresetAnd(text)) => styled.append(&text),
+            _ => styled,
         });
     }
 }

@@ -29,8 +29,8 @@ pub fn server_config(
     environment: impl Fn(&str) -> Option<String>,
 ) -> Result<McpServerConfig, McpConfigError> {
     let unusable = |problem: &str| McpConfigError::Server { name: server.name.clone(), problem: problem.to_owned() };
-    let read = parse_config(&server.document(), |name| server.variable(name, &environment))?;
-    let (_, config) = read.into_iter().next().ok_or_else(|| unusable("it is not there"))?;
+    let configs = parse_config(&server.document(), |name| server.variable(name, &environment))?;
+    let (_, config) = configs.into_iter().next().ok_or_else(|| unusable("it is not there"))?;
     let mut config = config?.source(server.scope.as_str());
     match &mut config.transport {
         McpTransport::InProcess(_) => return Err(unusable("a file cannot bring a server that is inside the host")),
@@ -45,7 +45,7 @@ pub fn server_config(
 }
 
 /// Policy of MCP servers from settings: `allowedMcpServers`, `deniedMcpServers` and `allowManagedMcpServersOnly`.
-/// Variables in their entries get their values from managed settings, else from `environment`.
+/// A variable in an entry takes its value from managed settings, else from `environment`.
 ///
 /// ```
 /// use windlass::project::{Layer, Origin, Settings, SettingsFile, resolve};
@@ -61,21 +61,22 @@ pub fn server_config(
 /// ```
 pub fn server_policy(resolved: &Resolved, environment: impl Fn(&str) -> Option<String>) -> ServerPolicy {
     let lookup = |name: &str| {
-        let managed = resolved.env.programs.get(name).filter(|said| said.layer == Layer::Managed);
-        managed.map(|said| said.value.clone()).or_else(|| environment(name))
+        let managed = resolved.env.programs.get(name).filter(|setting| setting.layer == Layer::Managed);
+        managed.map(|setting| setting.value.clone()).or_else(|| environment(name))
     };
     let unset = |name| format!("the variable {name} is not set");
     resolved.servers.lists.policy(|text| expand_variables(text, &lookup).map_err(unset))
 }
 
-/// Reason why a server is kept out, if it is. Servers inside the host always pass, because the host itself runs them.
+/// Returns the reason why the policy refuses a server, or `None` if it is allowed. Servers inside the host are always
+/// allowed, because the host itself runs them.
 #[must_use]
 pub fn server_refusal(policy: &ServerPolicy, name: &str, config: &McpServerConfig) -> Option<String> {
     match &config.transport {
         McpTransport::InProcess(_) => None,
         McpTransport::Stdio { command, args, .. } => policy.refusal(name, ServerAddress::Program { command, args }),
         McpTransport::Http { url, .. } | McpTransport::Sse { url, .. } => policy.refusal(name, ServerAddress::Url(url)),
-        // The target of a new transport is no address that a list could name.
+        // The address of a transport unknown here cannot be in a list.
         _ => policy.refusal(name, ServerAddress::Url("")),
     }
 }

@@ -65,19 +65,19 @@ impl LoadedProject {
 
     /// Gives a session the project's servers, and starts to connect those of files.
     pub(crate) async fn offer_servers(&self, offered: &mut SessionServers) -> Result<(), ProjectError> {
-        let given = offered.0.clone();
+        let own_set = offered.0.clone();
         let are_shared = self.shared.servers.set.get().is_some();
-        let servers = self.servers_in(|| given.clone().unwrap_or_else(|| McpServers::new(self.server_options())));
+        let servers = self.servers_in(|| own_set.clone().unwrap_or_else(|| McpServers::new(self.server_options())));
         if are_shared && self.place_elsewhere().is_none() {
             self.renew_servers(&servers).await;
         }
-        if let Some(set) = &given {
+        if let Some(set) = &own_set {
             servers.check(set)?;
             set.confine(self.guarded_servers(Self::server_process()));
         }
         servers.begin();
         // A server may join as long as files are followed.
-        if given.is_none() && (servers.follows_files() || !servers.is_empty()) {
+        if own_set.is_none() && (servers.follows_files() || !servers.is_empty()) {
             *offered = servers.set().clone().into();
         }
         Ok(())
