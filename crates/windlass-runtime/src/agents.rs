@@ -130,7 +130,7 @@ pub(crate) struct ChildAgents {
     /// Depth of this agent; zero for the main one.
     depth: u32,
     ancestors: Ancestors,
-    /// Persistence of the session, for agents that are kept beside it.
+    /// Persistence of the session, for agents that are stored beside it.
     kept: Option<Persistence>,
     /// The questions of the session, as this agent asks them.
     questions: OpenQuestions,
@@ -140,8 +140,8 @@ pub(crate) struct ChildAgents {
     opener: SessionOpener,
 }
 
-/// The inputs of the agents that must know of answers to questions of an agent below the main one. Empty for the main
-/// one.
+/// Inputs of the agents that must learn of answers to questions of an agent below the main one. Empty for the main
+/// agent.
 #[derive(Debug, Clone)]
 pub(crate) struct Ancestors {
     /// Inputs of the main agent.
@@ -151,8 +151,8 @@ pub(crate) struct Ancestors {
 }
 
 impl Ancestors {
-    /// Passes on an answer to a question. Permission updates to keep apply to the whole session, from which the agents
-    /// get them back. An order to stop the run stops the run that the user began, not a part of it.
+    /// Passes on an answer to a question. Persistent permission updates apply to the whole session, from which the
+    /// agents get them back. A request to stop the run stops the run that the user began, not a part of it.
     pub(crate) fn take(&self, answer: &PermissionAnswer) {
         let (to, input) = match answer {
             PermissionAnswer::Allow { updates, .. } if !updates.is_empty() => {
@@ -235,7 +235,7 @@ impl ChildAgents {
         &self.open_calls
     }
 
-    /// Persistence of the session, if it is kept.
+    /// Persistence of the session, if it is stored.
     pub(crate) fn kept(&self) -> Option<&Persistence> {
         self.kept.as_ref()
     }
@@ -356,9 +356,9 @@ impl ChildAgents {
         // Commands of agents that are about to begin are not answered any more.
         self.commands.close();
         while self.commands.try_recv().is_ok() {}
-        let closed = join_all(self.alive.iter().map(|agent| agent.handle.close()));
+        let closing = join_all(self.alive.iter().map(|agent| agent.handle.close()));
         // Each agent ends within its own grace period; acknowledged entries are safe already.
-        let _ = tokio::time::timeout(GRACE, closed).await;
+        let _ = tokio::time::timeout(GRACE, closing).await;
     }
 
     /// Returns the parts to open an agent with.
@@ -367,10 +367,10 @@ impl ChildAgents {
         let AgentsCall { tool_use_id, cwd, .. } = call;
         let place = self.places.take().map_err(refused)?;
         let ParentParts { machine, ports, keeper, results } = parent;
-        let mut opened = opened_with(spec, ports, cwd);
+        let mut agent_opening = opened_with(spec, ports, cwd);
         // An agent that is not kept could not be continued.
-        opened.agent.waits = above.is_some() && self.kept.is_some();
-        let mut config = machine.agent_config(opened).map_err(refused)?;
+        agent_opening.agent.waits = above.is_some() && self.kept.is_some();
+        let mut config = machine.agent_config(agent_opening).map_err(refused)?;
         let tools = tools_of(spec, cwd, &ports.tools, machine)?;
         config.tools.specs = tools.specs();
         let mut ports = (*ports).clone();
@@ -400,8 +400,8 @@ impl ChildAgents {
         above: &Machine,
     ) -> Result<SessionConfig, ToolError> {
         let Some(kept) = &self.kept else {
-            let gone = || ToolError::rejected("The agent could not be continued: the session is not kept.");
-            return if call.continues(spec) { Err(gone()) } else { Ok(session) };
+            let not_continued = || ToolError::rejected("The agent could not be continued: the session is not kept.");
+            return if call.continues(spec) { Err(not_continued()) } else { Ok(session) };
         };
         let parent = above.agent().map(|agent| agent.id.clone());
         let header = AgentHeader::new(spec.agent_type.clone(), spec.description.clone(), call.tool_use_id.clone());
@@ -508,7 +508,7 @@ impl Agents for CallAgents {
     }
 
     fn run(&self, spec: AgentSpec, cancel: Cancel) -> BoxFuture<'static, Result<AgentReport, ToolError>> {
-        let (ask, above, call) = (self.ask.clone(), self.above.clone(), self.call.clone());
+        let (ask, parent, call) = (self.ask.clone(), self.above.clone(), self.call.clone());
         let (parent_call, opener) = (self.parent_call(&spec), self.opener);
         Box::pin(async move {
             let (answer, parts) = oneshot::channel();
@@ -526,7 +526,7 @@ impl Agents for CallAgents {
             // Either fails when the session has ended; then this is dropped soon.
             let _ = ask.send(AgentCommand::Opened(Box::new(OpenedAgent { agent, changes, ready })));
             let _ = begins.await;
-            let ended = above.follow(session, work, cancel).await;
+            let ended = parent.follow(session, work, cancel).await;
             drop(place);
             ended
         })

@@ -255,10 +255,10 @@ impl Account {
         let (budget, key) = (self.budget.clone(), self.key);
         let claim = |noted| Claim { budget, key, effect, used: None, noted };
         let Some(cost) = cost else { return Some(claim(None)) };
-        let (wanted, is_limited) = (cost.max_output_tokens, cost.budget.is_some());
+        let (requested_tokens, is_limited) = (cost.max_output_tokens, cost.budget.is_some());
         let mut book = self.budget.book();
         let answer = book.ledger.reserve(self.key, effect, cost);
-        if answer != Some(Reservation::Granted { max_output_tokens: wanted }) {
+        if answer != Some(Reservation::Granted { max_output_tokens: requested_tokens }) {
             // The request does not wait for calls of others: a person can be asked instead.
             let answers = book.ledger.release(self.key, effect);
             book.send(answers);

@@ -1,4 +1,4 @@
-//! Configuration of a session, and where it is kept.
+//! Configuration of a session, and its persistence.
 
 use crate::ports::Ports;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct Persistence {
     pub header: LogHeader,
     /// `true` if the session must exist already.
     pub must_exist: bool,
-    /// Session to copy. It must exist, and this one must not.
+    /// Session that this one is a copy of. The source must exist, and this session must not.
     pub fork_of: Option<SessionKey>,
     /// Point where the conversation continues, if not at its end.
     pub point: Option<ResumePoint>,
@@ -45,8 +45,8 @@ impl Persistence {
         self
     }
 
-    /// Continues the conversation behind an earlier entry. Entries after that one stay in the log and are no longer
-    /// part of the conversation, from the first new entry on; a copy does not get them.
+    /// Continues after an earlier entry. Later entries stay in the log, but leave the conversation with the first new
+    /// entry. A copy does not contain them.
     #[must_use]
     pub fn at(mut self, point: ResumePoint) -> Self {
         self.point = Some(point);
@@ -60,14 +60,14 @@ impl Persistence {
 pub struct SessionConfig {
     /// Configuration of the loop.
     pub machine: MachineConfig,
-    /// Connections to the world.
+    /// Provider, tools, hooks and host callbacks of the session.
     pub ports: Ports,
     /// Persistence. `None`: the session is not kept.
     pub persistence: Option<Persistence>,
 }
 
 impl SessionConfig {
-    /// A session that is not kept.
+    /// Creates a session that is not stored.
     pub fn new(machine: MachineConfig, ports: Ports) -> Self {
         Self { machine, ports, persistence: None }
     }

@@ -1,4 +1,4 @@
-//! Context that a prompt gets beside its words: attachments, and files that have changed.
+//! Context sent with a prompt: attachments, and changed files.
 
 pub(crate) mod attachments;
 pub(crate) mod file_changes;

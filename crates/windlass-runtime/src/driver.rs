@@ -62,7 +62,7 @@ pub(crate) struct DriverParts {
     pub(crate) agent: AgentParts,
     /// Opens the sessions of agents below this one.
     pub(crate) opener: SessionOpener,
-    /// Persistence of the session, if it is kept.
+    /// Persistence of the session, if it is stored.
     pub(crate) kept: Option<Persistence>,
     /// The instructions that the model reads when the first run begins, and hooks are asked about.
     pub(crate) first: Vec<FileInstructions>,
@@ -102,7 +102,7 @@ impl Driver {
             }
             if streams {
                 poll_fn(|cx| {
-                    self.take_row(cx);
+                    self.apply_ready_items(cx);
                     Poll::Ready(())
                 })
                 .await;
@@ -113,9 +113,9 @@ impl Driver {
         ended
     }
 
-    /// Takes the items of the model's stream that are there already, as further rounds would: while no other input
-    /// comes before them, and while there is room for their effects.
-    fn take_row(&mut self, cx: &mut Context<'_>) {
+    /// Applies the items of the model's stream that have already arrived, as further rounds would do: as long as no
+    /// other input precedes them and their effects have room.
+    fn apply_ready_items(&mut self, cx: &mut Context<'_>) {
         for _ in 0..ROW {
             let earlier = !self.inputs.is_empty() || self.executor.agents.has_next() || self.commands.have_next();
             if earlier || self.over.is_some() || self.executor.files.are_rewound() {

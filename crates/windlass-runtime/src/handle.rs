@@ -33,10 +33,10 @@ use windlass_types::{
 /// Result of a session, once it has ended.
 pub(crate) type Ended = Option<Result<(), SessionError>>;
 
-/// Orders to a session. Cheap to clone; outlives the event stream.
+/// Handle for commands to a session. Cheap to clone; outlives the event stream.
 ///
-/// Orders are carried out in the order in which they are given. Giving one to a
-/// session that is closed is an error, never a silent loss.
+/// Commands are carried out in the order in which they are sent. Sending one to a closed session is an error, never a
+/// silent loss.
 #[derive(Debug, Clone)]
 pub struct SessionHandle {
     session_id: SessionId,
@@ -161,12 +161,12 @@ impl SessionHandle {
 
     /// Continues the last run, also one of an earlier opening of the session, in a run that takes its place.
     ///
-    /// Of one that waits for answers ([`Outcome::Pending`](windlass_types::Outcome::Pending)) the open calls are read, shown
-    /// to hooks and judged again; calls run that were approved as they are now. Calls without an answer are asked about,
-    /// or stay open. One that was cut by the end of its process, or [handed over](Self::hand_over), goes on where the log
-    /// ends: what is stored is not repeated, a call whose outcome is unknown does not run again, and messages that were
-    /// accepted join it. A run that was resumed three times without a message of the model or a result fails. If there
-    /// is nothing to continue, the run that this starts fails.
+    /// If the run waits for answers ([`Outcome::Pending`](windlass_types::Outcome::Pending)), its open calls are
+    /// prepared, shown to hooks and decided again. Approved calls run if they are unchanged; calls without an answer
+    /// are asked about again, or stay open. A run that was cut by the end of its process, or [handed
+    /// over](Self::hand_over), continues where the log ends: stored work is not repeated, a call whose outcome is
+    /// unknown does not run again, and accepted messages join it. A run that was resumed three times without a message
+    /// of the model or a result fails. If there is nothing to continue, the new run fails.
     ///
     /// # Errors
     /// The session is closed.
@@ -248,8 +248,8 @@ impl SessionHandle {
     /// [notice](windlass_types::Status::Notice).
     ///
     /// # Errors
-    /// The session is closed, the name is empty, or the price of the model is not known and the session has a budget that
-    /// refuses such models ([`SessionError::UnpricedModel`]). The model stays as it is then.
+    /// The session is closed, the name is empty, or the price of the model is not known and the session has a budget
+    /// that refuses such models ([`SessionError::UnpricedModel`]). The model stays as it is then.
     pub fn set_model(&self, model: impl Into<ModelSelection>) -> Result<(), SessionError> {
         match model.into() {
             ModelSelection::Name(name) if name.trim().is_empty() => Err(SessionError::EmptyModelName),
@@ -269,8 +269,9 @@ impl SessionHandle {
     /// [`PermissionRequested`](windlass_types::EventKind::PermissionRequested), and until it is answered or withdrawn.
     ///
     /// While no run is in progress, the list has the questions that the last run left open
-    /// ([`Outcome::Pending`](windlass_types::Outcome::Pending)), also one of an earlier opening, unless another process has
-    /// answered them. They can be answered once the run [continues](Self::continue_run); the next prompt withdraws them.
+    /// ([`Outcome::Pending`](windlass_types::Outcome::Pending)), also one of an earlier opening, unless another process
+    /// has answered them. They can be answered once the run [continues](Self::continue_run); the next prompt withdraws
+    /// them.
     pub fn open_questions(&self) -> Vec<PermissionRequest> {
         self.questions.list()
     }
@@ -440,11 +441,12 @@ impl SessionHandle {
         self.end_result().await
     }
 
-    /// Hands the session over: the run leaves at its next safe point without an end, and is continued by whoever opens the
-    /// session next ([`continue_run`](Self::continue_run)). A model call is dropped at once, running calls are waited for;
-    /// after `grace` they are stopped, and the model will read that their outcome is unknown. Messages that wait stay in
-    /// the log. The conversation holds no word of it. The result is [`Outcome::HandedOver`](windlass_types::Outcome::HandedOver).
-    /// Background work ends as when the session is closed.
+    /// Hands the session over: the run leaves at its next safe point without an end, and the next process that opens
+    /// the session continues it ([`continue_run`](Self::continue_run)). A model request is dropped at once. Running
+    /// calls are waited for; after `grace` they are stopped, and the model will read that their outcome is unknown.
+    /// Waiting messages stay in the log, and the conversation does not mention the handover. The result is
+    /// [`Outcome::HandedOver`](windlass_types::Outcome::HandedOver). Background work ends as when the session is
+    /// closed.
     ///
     /// Cancel safe: the session is handed over even if nobody waits for it, without an end of the grace period.
     ///

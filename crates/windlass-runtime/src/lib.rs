@@ -3,7 +3,7 @@
 //! [`Session::open`] loads a session's log, builds the sans-IO machine of
 //! `windlass-core` over it and starts one task that carries out its effects:
 //! model calls, tools, hooks, questions, appends, waits. The host gets a
-//! [`SessionHandle`] to give orders and an [`EventStream`] to watch.
+//! [`SessionHandle`] to send commands and an [`EventStream`] to watch.
 //!
 //! The driver has no policy: the machine decides which effects run, when, and how a failure is handled.
 //!
@@ -16,7 +16,8 @@
 //! # Dropping
 //! Dropping the [`EventStream`] closes the session: running effects are stopped,
 //! open calls settled, everything appended. It cannot wait for that;
-//! [`SessionHandle::close`] can. [`EventStream::detach`] lets the session continue, seen by [watchers](EventFeed) alone.
+//! [`SessionHandle::close`] can. [`EventStream::detach`] lets the session continue, seen by [watchers](EventFeed)
+//! alone.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 

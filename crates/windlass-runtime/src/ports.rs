@@ -33,7 +33,7 @@ pub struct HostAnswers {
     pub callback: Option<Arc<dyn CanUseTool>>,
     /// `true` if requests wait for an answer through a [handle](crate::SessionHandle::answer), also without a callback.
     pub through_handles: bool,
-    /// Keeps answers for longer than the session. `None`: they end with it.
+    /// Persists answers beyond the session. `None`: they end with it.
     pub remember: Option<Arc<dyn RememberAnswer>>,
     /// `true` if runs wait for answers. A question is then kept in the log before it is asked, and another process can
     /// answer it. Without a host that answers it, the run ends as

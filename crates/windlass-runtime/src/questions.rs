@@ -1,4 +1,4 @@
-//! Questions about calls: who answers them, and how answers of other processes count.
+//! Questions about calls, and the answers of hosts, hooks and other processes.
 
 pub(crate) mod gate;
 pub(crate) mod open_questions;

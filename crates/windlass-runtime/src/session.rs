@@ -120,7 +120,8 @@ struct EndReport {
 }
 
 impl EndReport {
-    /// Ends the events last, when the log is given back: a program may end its runtime once it has read them.
+    /// Ends the event stream last, after the log is released, because a program may end its runtime once it has read
+    /// the events.
     fn say(&mut self, outcome: Result<(), SessionError>) {
         let error = outcome.clone().err();
         self.ended.send_replace(Some(outcome));

@@ -67,13 +67,14 @@ impl ParentAgent {
     ) -> Result<AgentReport, ToolError> {
         let ChildRun { spec, is_continued, parent_call } = work;
         let Session { handle, mut events, .. } = session;
-        let mut known = ChildFigures { began: self.clock.now(), ..ChildFigures::default() };
-        let gone = |error| ToolError::rejected(format!("The agent could not continue: {error}")).with_source(error);
+        let mut figures = ChildFigures { began: self.clock.now(), ..ChildFigures::default() };
+        let not_continued =
+            |error| ToolError::rejected(format!("The agent could not continue: {error}")).with_source(error);
         match is_continued {
             true => handle.continue_run(),
             false => handle.prompt(Prompt::text(spec.prompt.as_str()).ignoring_keywords()),
         }
-        .map_err(gone)?;
+        .map_err(not_continued)?;
         let mut stopped = false;
         loop {
             let event = tokio::select! {
@@ -84,11 +85,11 @@ impl ParentAgent {
                     let _ = handle.interrupt();
                     continue;
                 }
-                event = events.try_next() => event.map_err(gone)?,
+                event = events.try_next() => event.map_err(not_continued)?,
             };
             let Some(event) = event else { break };
             let is_last = event.agent.is_main() && matches!(event.kind, EventKind::RunFinished(_));
-            self.note(&mut known, &event, &spec);
+            self.note(&mut figures, &event, &spec);
             if let (EventKind::PermissionRequested(PermissionRequest { token: Some(_), .. }), Some(call)) =
                 (&event.kind, &parent_call)
             {
@@ -104,8 +105,8 @@ impl ParentAgent {
                 handle.begin_close();
             }
         }
-        let usage = self.usage(&known);
-        let Some(result) = known.result else {
+        let usage = self.usage(&figures);
+        let Some(result) = figures.result else {
             return Err(ToolError::rejected("The agent ended before it could report anything."));
         };
         if parent_call.is_some() && matches!(result.outcome, Outcome::Pending { .. }) {
@@ -113,7 +114,7 @@ impl ParentAgent {
             return Err(ToolError::agent_waits(WaitingAgent::new(identity, self.below(result.pending_questions))));
         }
         let mut report = AgentReport::new(result.outcome, result.text, usage);
-        (report.model, report.turns, report.tokens) = (known.model, result.turns, known.tokens);
+        (report.model, report.turns, report.tokens) = (figures.model, result.turns, figures.tokens);
         Ok(report)
     }
 
@@ -143,21 +144,21 @@ impl ParentAgent {
         questions
     }
 
-    fn note(&self, known: &mut ChildFigures, event: &Event, spec: &AgentSpec) {
+    fn note(&self, figures: &mut ChildFigures, event: &Event, spec: &AgentSpec) {
         match &event.kind {
             // Includes all agents below this one: each call is billed once.
             EventKind::UsageUpdated { model, usage, .. } => {
-                known.tokens += *usage;
+                figures.tokens += *usage;
                 let profile = ModelProfile::new(model.clone(), self.provider.model_info(model));
                 // Sending fails when the session has ended.
                 let _ = self.results.send(Input::AgentUsed(Box::new(profile), *usage));
             }
-            EventKind::RunStarted(started) if event.agent.is_main() => known.model.clone_from(&started.model),
-            EventKind::RunFinished(result) if event.agent.is_main() => known.result = Some(result.clone()),
+            EventKind::RunStarted(started) if event.agent.is_main() => figures.model.clone_from(&started.model),
+            EventKind::RunFinished(result) if event.agent.is_main() => figures.result = Some(result.clone()),
             EventKind::ToolFinished(finished) if event.agent.is_main() => {
-                known.tool_uses += 1;
+                figures.tool_uses += 1;
                 if let Some(task) = &spec.task {
-                    let (usage, last) = (self.usage(known), Some(finished.tool.clone()));
+                    let (usage, last) = (self.usage(figures), Some(finished.tool.clone()));
                     let _ = self.results.send(Input::TaskProgress(task.clone(), usage, last));
                 }
             }
@@ -165,9 +166,9 @@ impl ParentAgent {
         }
     }
 
-    fn usage(&self, known: &ChildFigures) -> TaskUsage {
-        let took = self.clock.now().since(known.began).as_millis();
-        TaskUsage::new(tokens(&known.tokens), known.tool_uses, u64::try_from(took).unwrap_or(u64::MAX))
+    fn usage(&self, figures: &ChildFigures) -> TaskUsage {
+        let elapsed = self.clock.now().since(figures.began).as_millis();
+        TaskUsage::new(tokens(&figures.tokens), figures.tool_uses, u64::try_from(elapsed).unwrap_or(u64::MAX))
     }
 }
 

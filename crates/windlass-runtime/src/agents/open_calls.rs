@@ -1,5 +1,5 @@
-//! Questions of agents that wait for answers, and the logs above: each call that leads to the agent is kept open before
-//! the question is asked, so that its answer is valid even if the process dies meanwhile.
+//! Questions of agents that wait for answers, and the logs of their parents. Each call that leads to the agent is
+//! recorded as open before the question is asked, so that its answer is valid even if the process dies meanwhile.
 
 use std::collections::BTreeMap;
 use std::fmt;

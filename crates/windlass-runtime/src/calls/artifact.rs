@@ -32,8 +32,8 @@ pub(crate) async fn fit(
             if size <= most || is_one {
                 return ToolResultContent::Blocks(blocks);
             }
-            let whole = note(keep(artifacts, &texts(&blocks), ids).await);
-            ToolResultContent::Blocks(ends(blocks, room(most, &whole), &whole))
+            let artifact_note = note(keep(artifacts, &texts(&blocks), ids).await);
+            ToolResultContent::Blocks(ends(blocks, room(most, &artifact_note), &artifact_note))
         }
     }
 }
@@ -45,7 +45,7 @@ fn size(block: &ContentBlock) -> usize {
 /// Replaces media beyond the limits of one result by one text.
 fn without_surplus_media(blocks: Vec<ContentBlock>) -> Vec<ContentBlock> {
     let (mut bytes, mut count, mut left_out) = (0_usize, 0_usize, 0_usize);
-    let mut kept: Vec<ContentBlock> = Vec::with_capacity(blocks.len());
+    let mut remaining: Vec<ContentBlock> = Vec::with_capacity(blocks.len());
     for block in blocks {
         if block.as_text().is_none() {
             let size = JsonText::of(&block).map_or(usize::MAX, |json| json.as_str().len());
@@ -55,14 +55,14 @@ fn without_surplus_media(blocks: Vec<ContentBlock>) -> Vec<ContentBlock> {
             }
             (bytes, count) = (bytes.saturating_add(size), count.saturating_add(1));
         }
-        kept.push(block);
+        remaining.push(block);
     }
     if left_out > 0 {
-        kept.push(ContentBlock::text(format!(
+        remaining.push(ContentBlock::text(format!(
             "[… {left_out} images or documents left out: together they are too large. Ask for fewer. …]"
         )));
     }
-    kept
+    remaining
 }
 
 fn texts(blocks: &[ContentBlock]) -> String {
@@ -71,7 +71,7 @@ fn texts(blocks: &[ContentBlock]) -> String {
 }
 
 /// Returns the first and the last texts in `room` bytes together, with one note in place of the middle.
-fn ends(blocks: Vec<ContentBlock>, room: usize, whole: &str) -> Vec<ContentBlock> {
+fn ends(blocks: Vec<ContentBlock>, room: usize, artifact_note: &str) -> Vec<ContentBlock> {
     let (mut front, mut back) = (room / 2, room / 2);
     let (mut first, mut last) = (0, blocks.len());
     let fits = |block: &ContentBlock, room: &mut usize| match room.checked_sub(size(block)) {
@@ -109,7 +109,7 @@ fn ends(blocks: Vec<ContentBlock>, room: usize, whole: &str) -> Vec<ContentBlock
         }
     }
     if let Some(at) = noted {
-        fitted.insert(at, ContentBlock::text(left_out.marker(whole)));
+        fitted.insert(at, ContentBlock::text(left_out.marker(artifact_note)));
     }
     fitted
 }
@@ -126,21 +126,21 @@ impl LeftOut {
         self.parts = self.parts.saturating_add(1);
     }
 
-    fn marker(&self, whole: &str) -> String {
+    fn marker(&self, artifact_note: &str) -> String {
         let parts = if self.parts > 1 { format!(" in {} parts", self.parts) } else { String::new() };
-        format!("[… {} bytes{parts} left out here.{whole} …]", self.bytes)
+        format!("[… {} bytes{parts} left out here.{artifact_note} …]", self.bytes)
     }
 }
 
 /// Returns the beginning and the end of a text in `most` bytes together, with a note between.
 async fn cut(text: &str, most: usize, artifacts: Option<&Path>, ids: &dyn Ids) -> String {
-    let whole = note(keep(artifacts, text, ids).await);
-    let half = room(most, &whole) / 2;
+    let artifact_note = note(keep(artifacts, text, ids).await);
+    let half = room(most, &artifact_note) / 2;
     let head = beginning(text, half);
     let rest = text.get(head.len()..).unwrap_or_default();
     let tail = ending(rest, half);
     let left_out = LeftOut { bytes: rest.len().saturating_sub(tail.len()), parts: 1 };
-    format!("{head}\n{}\n{tail}", left_out.marker(&whole))
+    format!("{head}\n{}\n{tail}", left_out.marker(&artifact_note))
 }
 
 /// Returns the bytes for texts beside a note, at least half of the budget.

@@ -23,9 +23,8 @@ const MAX_DIRECTORIES: usize = 20_000;
 const AT_ONCE: usize = 256;
 /// Maximum number of names in the directory of a repository that are inspected, those of objects aside.
 const MAX_OWN_NAMES: usize = 20_000;
-/// Directories below that of a repository whose text no reading git command shows: programs, and repositories of their
-/// own.
-const SHOWN_BY_NONE: &[&str] = &["annex", "hooks", "lfs", "modules"];
+/// Directories in a git directory whose files no reading git command prints: programs, and nested repositories.
+const NEVER_SHOWN: &[&str] = &["annex", "hooks", "lfs", "modules"];
 
 /// Returns `true` if a command might run git.
 pub(crate) fn concerns(analysis: &Analysis) -> bool {
@@ -105,8 +104,8 @@ pub(crate) async fn inert(
     if !workspace.is_local() || env.iter().any(|(name, _)| name.to_str().is_none_or(redirects_git)) {
         return None;
     }
-    let look = PathResolver { workspace, directories, attributes: reads_attributes(analysis) };
-    Some(Inert { tracked: look.around(cwd).await? })
+    let resolver = PathResolver { workspace, directories, attributes: reads_attributes(analysis) };
+    Some(Inert { tracked: resolver.around(cwd).await? })
 }
 
 /// Inspection of a repository. Each method returns a value or, in doubt, `None`.
@@ -169,12 +168,12 @@ impl PathResolver<'_> {
     async fn find(&self, cwd: &Path) -> Option<Option<Repository>> {
         for top in cwd.ancestors() {
             let dot_git = top.join(".git");
-            let there = self.workspace.resolve(&dot_git).await.ok()?;
-            if there.path != dot_git {
+            let resolved = self.workspace.resolve(&dot_git).await.ok()?;
+            if resolved.path != dot_git {
                 return None;
             }
             let top = top.to_path_buf();
-            match there.kind {
+            match resolved.kind {
                 // A directory may itself be a repository, one without a working tree.
                 EntryKind::Missing => self.is_missing(&top.join("HEAD")).await?,
                 _ if !self.is_inside(&top) => return None,
@@ -196,9 +195,9 @@ impl PathResolver<'_> {
     /// Reads a file that names a directory of the workspace.
     async fn pointer(&self, file: &Path, prefix: &str, base: &Path) -> Option<PathBuf> {
         let text = String::from_utf8(self.read(file, MAX_POINTER).await??).ok()?;
-        let named = text.strip_prefix(prefix)?.trim_end_matches(['\n', '\r']);
-        let there = self.workspace.resolve(&absolute(base, Path::new(named))).await.ok()?;
-        (there.kind == EntryKind::Directory && self.is_inside(&there.path)).then_some(there.path)
+        let target = text.strip_prefix(prefix)?.trim_end_matches(['\n', '\r']);
+        let resolved = self.workspace.resolve(&absolute(base, Path::new(target))).await.ok()?;
+        (resolved.kind == EntryKind::Directory && self.is_inside(&resolved.path)).then_some(resolved.path)
     }
 
     /// Requires everything that makes a directory a repository for git. Git skips anything less, and continues upwards.
@@ -208,8 +207,8 @@ impl PathResolver<'_> {
         let hash = matches!(head.len(), 40 | 64) && head.bytes().all(|byte| byte.is_ascii_hexdigit());
         for directory in ["objects", "refs"] {
             let path = repository.common.join(directory);
-            let there = self.workspace.resolve(&path).await.ok()?;
-            if there.kind != EntryKind::Directory || there.path != path {
+            let resolved = self.workspace.resolve(&path).await.ok()?;
+            if resolved.kind != EntryKind::Directory || resolved.path != path {
                 return None;
             }
         }
@@ -220,16 +219,16 @@ impl PathResolver<'_> {
     /// `rebase-merge/done`, a line of `packed-refs` that it cannot read): a link among them would show any file of the
     /// user.
     async fn holds_no_links(&self, directory: &Path) -> Option<()> {
-        let mut left = MAX_OWN_NAMES;
+        let mut remaining = MAX_OWN_NAMES;
         let mut open = vec![directory.to_path_buf()];
         while let Some(directory) = open.pop() {
             let is_objects = directory.file_name().is_some_and(|name| name == "objects");
-            for entry in self.workspace.entries(&directory, left).await.ok()? {
-                left = left.checked_sub(1).filter(|left| *left > 0)?;
+            for entry in self.workspace.entries(&directory, remaining).await.ok()? {
+                remaining = remaining.checked_sub(1).filter(|remaining| *remaining > 0)?;
                 let name = entry.name.to_str()?;
                 let is_fan_out = is_objects && name.len() == 2;
                 match entry.kind {
-                    EntryKind::Directory if is_fan_out || SHOWN_BY_NONE.contains(&name) => {}
+                    EntryKind::Directory if is_fan_out || NEVER_SHOWN.contains(&name) => {}
                     EntryKind::Directory => open.push(directory.join(name)),
                     EntryKind::File => {}
                     _ => return None,
@@ -246,11 +245,11 @@ impl PathResolver<'_> {
         let Some(bytes) = self.read(&objects.join("info/alternates"), MAX_POINTER).await? else { return Some(()) };
         let text = String::from_utf8(bytes).ok()?;
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-            let there = self.workspace.resolve(&absolute(objects, Path::new(line))).await.ok()?;
-            if !self.is_inside(&there.path) {
+            let resolved = self.workspace.resolve(&absolute(objects, Path::new(line))).await.ok()?;
+            if !self.is_inside(&resolved.path) {
                 return None;
             }
-            self.is_missing(&there.path.join("info/alternates")).await?;
+            self.is_missing(&resolved.path.join("info/alternates")).await?;
         }
         Some(())
     }
@@ -269,8 +268,8 @@ impl PathResolver<'_> {
         for (index, directory) in directories.iter().enumerate() {
             let file = below(top, directory)?.join(".gitattributes");
             // This check needs no other thread: there are many of them.
-            let there = self.workspace.resolve(&file).await.ok()?;
-            if there.kind != EntryKind::Missing || there.path != file {
+            let resolved = self.workspace.resolve(&file).await.ok()?;
+            if resolved.kind != EntryKind::Missing || resolved.path != file {
                 self.attributes_are_inert(&file).await?;
             }
             if index % AT_ONCE == AT_ONCE - 1 {
@@ -281,8 +280,8 @@ impl PathResolver<'_> {
     }
 
     async fn is_missing(&self, path: &Path) -> Option<()> {
-        let there = self.workspace.resolve(path).await.ok()?;
-        (there.kind == EntryKind::Missing && there.path == path).then_some(())
+        let resolved = self.workspace.resolve(path).await.ok()?;
+        (resolved.kind == EntryKind::Missing && resolved.path == path).then_some(())
     }
 
     fn is_inside(&self, path: &Path) -> bool {

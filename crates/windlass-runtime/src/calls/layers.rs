@@ -1,8 +1,9 @@
 //! The layers around a call, and their order.
 //!
-//! A call that writes files is surrounded in two steps. The machine asks for the first one by an effect of its own
-//! ([`Effect::Snapshot`](windlass_core::Effect::Snapshot)): it gives the verdict once more when the files are kept, and
-//! answers a stop meanwhile at once, as of a call that has not begun. Everything else belongs to the run.
+//! A call that writes files has two steps. First the machine requests a snapshot by an effect of its own
+//! ([`Effect::Snapshot`](windlass_core::Effect::Snapshot)), and decides on the call again when the files are saved. A
+//! stop during the snapshot is answered at once, as for a call that has not begun. All other layers belong to the run
+//! of the call.
 
 pub(crate) mod diagnostics;
 pub(crate) mod file_snapshot;
@@ -56,8 +57,8 @@ impl RunLayers {
     /// | foreign text | | imitations of the runtime's texts are marked |
     /// | result budget | | what is too long is cut, and kept as an artifact |
     ///
-    /// A result is cut before it is marked, so that marks are whole. The files of a call are in the state that it left
-    /// when instructions and diagnostics look at them.
+    /// A result is cut before it is marked, so that marks are whole. Instructions and diagnostics see the files in the
+    /// state that the call left.
     pub(crate) fn around(self, call: LayeredCall) -> CallLayers {
         CallLayers::new(call)
             .with(self.progress)

@@ -42,33 +42,33 @@ impl<'a> PathResolver<'a> {
 
     /// Follows the links of a path. `None` if that is not possible.
     pub(crate) async fn follow(&mut self, requested: PathBuf, write: bool) -> Option<PathFact> {
-        let there = self.workspace.resolve(&requested).await.ok()?;
-        Some(self.fact(requested, there, write).await)
+        let resolved = self.workspace.resolve(&requested).await.ok()?;
+        Some(self.fact(requested, resolved, write).await)
     }
 
-    async fn fact(&mut self, requested: PathBuf, there: ResolvedPath, write: bool) -> PathFact {
-        let git = if write { self.git_directory(&there.path).await } else { None };
-        let end = match there.kind {
+    async fn fact(&mut self, requested: PathBuf, resolved: ResolvedPath, write: bool) -> PathFact {
+        let git = if write { self.git_directory(&resolved.path).await } else { None };
+        let end = match resolved.kind {
             EntryKind::Missing => Standing::Missing,
             EntryKind::Directory => Standing::Directory,
             _ => Standing::Leaf,
         };
-        PathFact::new(requested, there.path, write).with_via(there.via).with_end(end).with_git_directory(git)
+        PathFact::new(requested, resolved.path, write).with_via(resolved.via).with_end(end).with_git_directory(git)
     }
 
     /// Returns the git directory at or above a path, whatever its name.
     async fn git_directory(&mut self, path: &Path) -> Option<PathBuf> {
         for directory in path.ancestors() {
-            let known = self.git_directories.get(directory).copied();
-            let is_one = match known {
-                Some(is_one) => is_one,
+            let cached = self.git_directories.get(directory).copied();
+            let is_git = match cached {
+                Some(is_git) => is_git,
                 None => {
-                    let is_one = self.is_git_directory(directory).await;
-                    self.git_directories.insert(directory.to_path_buf(), is_one);
-                    is_one
+                    let is_git = self.is_git_directory(directory).await;
+                    self.git_directories.insert(directory.to_path_buf(), is_git);
+                    is_git
                 }
             };
-            if is_one {
+            if is_git {
                 return Some(directory.to_path_buf());
             }
         }
@@ -79,16 +79,20 @@ impl<'a> PathResolver<'a> {
     /// later, when its configuration and hooks are written already. The head may be a link that leads nowhere yet.
     async fn is_git_directory(&self, directory: &Path) -> bool {
         let path = directory.join("HEAD");
-        let there = self.workspace.resolve(&path).await;
-        there.is_ok_and(|there| match there.kind {
-            EntryKind::Missing => there.path != path,
+        let resolved = self.workspace.resolve(&path).await;
+        resolved.is_ok_and(|resolved| match resolved.kind {
+            EntryKind::Missing => resolved.path != path,
             kind => kind != EntryKind::Directory,
         })
     }
 
     /// Follows the paths of a command, and resolves its patterns and trees.
-    pub(crate) async fn at_command(&mut self, mut command: CommandFacts, named: Vec<CommandPath>) -> CommandFacts {
-        for path in named {
+    pub(crate) async fn at_command(
+        &mut self,
+        mut command: CommandFacts,
+        command_paths: Vec<CommandPath>,
+    ) -> CommandFacts {
+        for path in command_paths {
             // A path that cannot be followed is unknown, and is treated as outside.
             let Ok(there) = self.workspace.resolve(&path.path).await else { continue };
             let fact = self.fact(path.path.clone(), there, path.write).await;
@@ -107,7 +111,7 @@ impl<'a> PathResolver<'a> {
 
     /// Resolves a file name pattern, and the tree below each match. Links are followed wherever they are met.
     async fn pattern(&mut self, path: &CommandPath, pattern: &ShellPattern, start: &Path, command: &mut CommandFacts) {
-        let (ways, mut is_whole) = self.ways(path, pattern, start).await;
+        let (ways, mut is_whole) = self.expand_pattern(path, pattern, start).await;
         let mut matches = Vec::with_capacity(ways.len());
         for way in ways {
             let (fact, is_link) = match way.place {
@@ -136,8 +140,13 @@ impl<'a> PathResolver<'a> {
         command.patterns.push(PatternFact::new(&path.path, pattern.text(), matches, is_whole));
     }
 
-    /// Returns the paths that a pattern may match, from where it starts, and `true` if these are all.
-    async fn ways(&mut self, path: &CommandPath, pattern: &ShellPattern, start: &Path) -> (Vec<PartialMatch>, bool) {
+    /// Returns the paths that a pattern may match, from where it starts, and `true` if the list is complete.
+    async fn expand_pattern(
+        &mut self,
+        path: &CommandPath,
+        pattern: &ShellPattern,
+        start: &Path,
+    ) -> (Vec<PartialMatch>, bool) {
         let start = ResolvedPath::new(start, EntryKind::Directory);
         let mut ways = vec![PartialMatch { written: path.path.clone(), place: Some(start) }];
         let mut is_whole = true;
@@ -156,11 +165,11 @@ impl<'a> PathResolver<'a> {
                     is_whole = false;
                     continue;
                 };
-                let fits = |entry: &&DirectoryEntry| {
+                let is_match = |entry: &&DirectoryEntry| {
                     name.may_match(&entry.name)
                         && (is_last || matches!(entry.kind, EntryKind::Directory | EntryKind::Link))
                 };
-                next.extend(entries.iter().filter(fits).map(|entry| {
+                next.extend(entries.iter().filter(is_match).map(|entry| {
                     PartialMatch {
                         written: way.written.join(&entry.name),
                         place: (entry.kind != EntryKind::Link)
@@ -184,33 +193,33 @@ impl<'a> PathResolver<'a> {
     }
 
     /// Returns the directory that a match leads to, if it is one.
-    async fn directory(&self, way: &PartialMatch) -> Option<PathBuf> {
-        match &way.place {
+    async fn directory(&self, partial_match: &PartialMatch) -> Option<PathBuf> {
+        match &partial_match.place {
             Some(place) => Some(place.path.clone()),
             None => {
-                let there = self.workspace.resolve(&way.written).await.ok()?;
-                (there.kind == EntryKind::Directory).then_some(there.path)
+                let resolved = self.workspace.resolve(&partial_match.written).await.ok()?;
+                (resolved.kind == EntryKind::Directory).then_some(resolved.path)
             }
         }
     }
 
     /// Returns the tree below a path that was followed, with its links not followed, and the links in the place of a
     /// copy of it.
-    async fn tree(&mut self, path: &CommandPath, at: &PathFact, is_link: bool) -> TreeFact {
-        let written = &at.requested;
+    async fn tree(&mut self, path: &CommandPath, root: &PathFact, is_link: bool) -> TreeFact {
+        let requested = &root.requested;
         let (mut entries, mut links, mut overwritten) = (Vec::new(), Vec::new(), Vec::new());
         let mut is_whole = true;
         // A link that is moved or copied is still one.
         if is_link {
-            links.extend(self.follow(written.clone(), false).await);
+            links.extend(self.follow(requested.clone(), false).await);
         }
-        let targets = path.copied_to(written);
+        let targets = path.copied_to(requested);
         let mut open = VecDeque::new();
-        if at.end == Standing::Directory {
+        if root.end == Standing::Directory {
             open.push_back(PathBuf::new());
         }
         while let Some(directory) = open.pop_front() {
-            let Some(found) = self.entries(&at.resolved.join(&directory)).await else {
+            let Some(found) = self.entries(&root.resolved.join(&directory)).await else {
                 is_whole = false;
                 break;
             };
@@ -218,59 +227,59 @@ impl<'a> PathResolver<'a> {
                 is_whole &= self.overwritten(target.join(&directory), &found, &mut overwritten).await.is_some();
             }
             for entry in found {
-                let below = directory.join(&entry.name);
+                let relative = directory.join(&entry.name);
                 match entry.kind {
-                    EntryKind::Directory => open.push_back(below.clone()),
-                    EntryKind::Link => match self.follow(written.join(&below), false).await {
+                    EntryKind::Directory => open.push_back(relative.clone()),
+                    EntryKind::Link => match self.follow(requested.join(&relative), false).await {
                         Some(fact) => links.push(fact),
                         None => is_whole = false,
                     },
                     _ => {}
                 }
-                entries.push(below);
+                entries.push(relative);
             }
         }
-        TreeFact::new(written, entries, links, is_whole).with_overwritten(overwritten)
+        TreeFact::new(requested, entries, links, is_whole).with_overwritten(overwritten)
     }
 
     /// Returns the files below a path whose content a search prints, the upper ones first. Has a limit of its own, so
     /// that the other checks of the call keep theirs.
-    async fn searched(&mut self, at: &PathFact) -> TreeFact {
-        let left = std::mem::replace(&mut self.left, self.left_of_searches);
+    async fn searched(&mut self, root: &PathFact) -> TreeFact {
+        let call_budget = std::mem::replace(&mut self.left, self.left_of_searches);
         let (mut entries, mut open, mut is_whole) = (Vec::new(), VecDeque::new(), true);
-        if at.end == Standing::Directory {
+        if root.end == Standing::Directory {
             open.push_back(PathBuf::new());
         }
         while let Some(directory) = open.pop_front() {
-            let Some(found) = self.entries(&at.resolved.join(&directory)).await else {
+            let Some(found) = self.entries(&root.resolved.join(&directory)).await else {
                 is_whole = false;
                 break;
             };
             for entry in found {
-                let below = directory.join(&entry.name);
+                let relative = directory.join(&entry.name);
                 match entry.kind {
                     EntryKind::Directory if !PASSED_OVER.iter().any(|name| entry.name == *name) => {
-                        open.push_back(below)
+                        open.push_back(relative)
                     }
                     EntryKind::Directory => {}
-                    _ => entries.push(below),
+                    _ => entries.push(relative),
                 }
             }
         }
-        self.left_of_searches = std::mem::replace(&mut self.left, left);
-        TreeFact::new(&at.requested, entries, Vec::new(), is_whole)
+        self.left_of_searches = std::mem::replace(&mut self.left, call_budget);
+        TreeFact::new(&root.requested, entries, Vec::new(), is_whole)
     }
 
     /// Finds the links in a directory that have the name of an entry that is copied there. `None` if that is not
     /// possible.
     async fn overwritten(&mut self, to: PathBuf, copied: &[DirectoryEntry], links: &mut Vec<PathFact>) -> Option<()> {
-        let there = self.entries(&to).await?;
-        let mut there: Vec<_> = there.into_iter().filter(|entry| entry.kind == EntryKind::Link).collect();
-        if !there.is_empty() {
+        let existing = self.entries(&to).await?;
+        let mut existing: Vec<_> = existing.into_iter().filter(|entry| entry.kind == EntryKind::Link).collect();
+        if !existing.is_empty() {
             let names: HashSet<&OsStr> = copied.iter().map(|entry| entry.name.as_os_str()).collect();
-            there.retain(|entry| names.contains(entry.name.as_os_str()));
+            existing.retain(|entry| names.contains(entry.name.as_os_str()));
         }
-        for link in there {
+        for link in existing {
             links.push(self.follow(to.join(&link.name), true).await?);
         }
         Some(())

@@ -83,12 +83,16 @@ pub(crate) struct PreparationContext {
 
 /// Reads a call. User code runs here (the tool's own reading, access, check,
 /// title); its panic is a refusal.
-pub(crate) async fn prepare(at: &PreparationContext, call: &ToolUse, cwd: &Path) -> Result<Preparation, Unprepared> {
-    let tools = &at.tools;
+pub(crate) async fn prepare(
+    context: &PreparationContext,
+    call: &ToolUse,
+    cwd: &Path,
+) -> Result<Preparation, Unprepared> {
+    let tools = &context.tools;
     let Some(tool) = tools.get(&call.name) else {
         return Err(Unprepared::new(DecisionReason::UnknownTool, tools.unknown(&call.name).model_text()));
     };
-    let read = catch_unwind(AssertUnwindSafe(|| {
+    let result = catch_unwind(AssertUnwindSafe(|| {
         let annotations = tool.annotations();
         tools.read(&call.name, &call.input).map(|CheckedCall { call: prepared, changed, .. }| {
             let input = changed.unwrap_or_else(|| call.input.clone());
@@ -103,8 +107,8 @@ pub(crate) async fn prepare(at: &PreparationContext, call: &ToolUse, cwd: &Path)
             (prepared, input, claims, annotations.hinted_read_only)
         })
     }));
-    let (prepared, input, claims, hinted_read_only) = match read {
-        Ok(Ok(read)) => read,
+    let (prepared, input, claims, hinted_read_only) = match result {
+        Ok(Ok(result)) => result,
         Ok(Err(error)) => return Err(Unprepared::new(DecisionReason::InvalidInput, error.model_text())),
         Err(_) => {
             let text = format!("The tool {} failed while it read the input.", call.name);
@@ -113,15 +117,15 @@ pub(crate) async fn prepare(at: &PreparationContext, call: &ToolUse, cwd: &Path)
     };
     let title = visible_line(&claims.title);
     let call = &ToolUse::new(call.id.clone(), call.name.clone(), input);
-    let facts = facts(at, call, cwd, claims).await;
+    let facts = facts(context, call, cwd, claims).await;
     let call = ReadCall { call: prepared, tool: Arc::clone(tool) };
     let mut prepared = Prepared::new(facts, title);
     prepared.hinted_read_only = hinted_read_only;
     Ok(Preparation { prepared, call })
 }
 
-/// Judges one call by a policy, without running anything: read as in a session, then decided without hooks and without
-/// a question to the host.
+/// Judges one call by a policy without running it: prepared as in a session, then decided without hooks and without
+/// asking the host.
 ///
 /// Links are followed through the workspace; no file is written. A call of a
 /// tool that is not in the set is judged by its name and input alone.
@@ -132,17 +136,17 @@ pub async fn judge(
     call: &ToolUse,
     cwd: &Path,
 ) -> Decision {
-    let at = PreparationContext {
+    let context = PreparationContext {
         tools: tools.clone().into(),
         workspace: Arc::clone(workspace),
         policy: Arc::new(policy.clone()),
         env: Arc::from([]),
     };
-    match prepare(&at, call, cwd).await {
+    match prepare(&context, call, cwd).await {
         Ok(ready) => policy.decide(&ready.prepared.facts, None, None),
         Err(unprepared) if unprepared.reason == DecisionReason::UnknownTool => {
             let claims = Claims::of(access_of_unknown(&call.name, &call.input));
-            policy.decide(&facts(&at, call, cwd, claims).await, None, None)
+            policy.decide(&facts(&context, call, cwd, claims).await, None, None)
         }
         Err(unprepared) => Decision::new(Behavior::Deny, unprepared.reason, unprepared.text),
     }
@@ -173,9 +177,9 @@ impl Claims {
     }
 }
 
-pub(crate) async fn facts(at: &PreparationContext, call: &ToolUse, cwd: &Path, claims: Claims) -> CallFacts {
-    let workspace = &at.workspace;
-    let mut look = PathResolver::new(workspace);
+pub(crate) async fn facts(context: &PreparationContext, call: &ToolUse, cwd: &Path, claims: Claims) -> CallFacts {
+    let workspace = &context.workspace;
+    let mut resolver = PathResolver::new(workspace);
     let write = matches!(claims.access, Access::Writes(_));
     let walked = walked_differently(claims.access.paths(), cwd);
     let (access, requested) = absolute_access(claims.access, cwd);
@@ -183,11 +187,11 @@ pub(crate) async fn facts(at: &PreparationContext, call: &ToolUse, cwd: &Path, c
     for path in requested {
         // A path that cannot be followed stays as requested, and will be refused when it is opened.
         let unfollowed = PathFact::new(path.clone(), path.clone(), write);
-        paths.push(look.follow(path, write).await.unwrap_or(unfollowed));
+        paths.push(resolver.follow(path, write).await.unwrap_or(unfollowed));
     }
     for path in walked {
         // The tools here use the normalized path; a tool of its own walks like the system.
-        if let Some(fact) = look.follow(path, write).await
+        if let Some(fact) = resolver.follow(path, write).await
             && !paths.iter().any(|known| known.resolved == fact.resolved)
         {
             paths.push(PathFact::new(fact.resolved.clone(), fact.resolved, write).with_via(fact.via));
@@ -196,20 +200,22 @@ pub(crate) async fn facts(at: &PreparationContext, call: &ToolUse, cwd: &Path, c
     let mut command = None;
     if let Some(text) = claims.command {
         let analysis = windlass_shell::analyse(&text);
-        let named = command_paths(&analysis, cwd, at.policy.home());
+        let mentioned_paths = command_paths(&analysis, cwd, context.policy.home());
         let inert = match git::concerns(&analysis) {
-            true => git::inert(&**workspace, at.policy.directories(), &at.env, cwd, &analysis).await,
+            true => git::inert(&**workspace, context.policy.directories(), &context.env, cwd, &analysis).await,
             false => None,
         };
         let places = version_control_places(&analysis, cwd);
-        let own = repository::is_own(&**workspace, at.policy.directories(), &places).await;
-        let facts = CommandFacts::new(analysis, Vec::new()).with_inert_git(inert.is_some()).with_own_repository(own);
+        let is_own_repository = repository::is_own(&**workspace, context.policy.directories(), &places).await;
+        let facts = CommandFacts::new(analysis, Vec::new())
+            .with_inert_git(inert.is_some())
+            .with_own_repository(is_own_repository);
         let facts = facts.with_tracked(inert.and_then(|inert| inert.tracked));
         let facts = facts.with_background(claims.background);
-        command = Some(look.at_command(facts, named).await);
+        command = Some(resolver.at_command(facts, mentioned_paths).await);
     }
     let digest = digest(call, cwd, &paths, command.as_ref());
-    let misread = command.as_ref().is_some_and(|command| !command.text.is_ascii()) && !reads_utf8(&at.env);
+    let misread = command.as_ref().is_some_and(|command| !command.text.is_ascii()) && !reads_utf8(&context.env);
     let check = match claims.check {
         ToolCheck::Undecided if misread => OwnCheck::Ask(NO_UTF8.to_owned()),
         ToolCheck::Undecided => OwnCheck::Undecided,
@@ -231,8 +237,8 @@ const NO_UTF8: &str =
 
 /// Returns `false` if the environment says that no UTF-8 locale was found. Without such a statement, programs get one.
 fn reads_utf8(environment: &[(OsString, OsString)]) -> bool {
-    let chosen = environment.iter().rev().find(|(name, _)| name == "LC_CTYPE").and_then(|(_, value)| value.to_str());
-    chosen.map(character_set) != Some(CharacterSet::SingleBytes)
+    let locale = environment.iter().rev().find(|(name, _)| name == "LC_CTYPE").and_then(|(_, value)| value.to_str());
+    locale.map(character_set) != Some(CharacterSet::SingleBytes)
 }
 
 /// Returns `true` if the input has this field, and its value is `true`.
@@ -242,14 +248,15 @@ fn is_set(input: &JsonText, field: &str) -> bool {
 }
 
 fn absolute_access(access: Access, cwd: &Path) -> (Access, Vec<PathBuf>) {
-    let all = |paths: Vec<PathBuf>| -> Vec<PathBuf> { paths.iter().map(|path| absolute(cwd, path)).collect() };
+    let absolute_paths =
+        |paths: Vec<PathBuf>| -> Vec<PathBuf> { paths.iter().map(|path| absolute(cwd, path)).collect() };
     match access {
         Access::Reads(paths) => {
-            let paths = all(paths);
+            let paths = absolute_paths(paths);
             (Access::Reads(paths.clone()), paths)
         }
         Access::Writes(paths) => {
-            let paths = all(paths);
+            let paths = absolute_paths(paths);
             (Access::Writes(paths.clone()), paths)
         }
         other => (other, Vec::new()),

@@ -17,12 +17,12 @@ pub(crate) async fn is_own(workspace: &dyn Workspace, directories: &[PathBuf], p
 
 async fn is_own_place(workspace: &dyn Workspace, directories: &[PathBuf], place: &Path) -> bool {
     let Ok(there) = workspace.resolve(place).await else { return false };
-    for at in there.path.ancestors() {
-        if directories.iter().any(|directory| directory == at) {
+    for ancestor in there.path.ancestors() {
+        if directories.iter().any(|directory| directory == ancestor) {
             return true;
         }
         for name in REPOSITORY_NAMES {
-            let name = at.join(name);
+            let name = ancestor.join(name);
             match workspace.resolve(&name).await {
                 Ok(found) if found.kind == EntryKind::Missing && found.path == name => {}
                 _ => return false,

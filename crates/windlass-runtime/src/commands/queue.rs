@@ -11,7 +11,7 @@ pub(crate) struct CommandQueue {
     incoming: mpsc::UnboundedReceiver<SessionCommand>,
     /// Commands that came while only read-only ones were taken.
     put_off: VecDeque<SessionCommand>,
-    /// `true` while any handle is left to give commands.
+    /// `true` while any handle can send commands.
     open: bool,
     /// Requests that wait until no run and no background work is left.
     quiet: Vec<oneshot::Sender<()>>,

@@ -254,8 +254,8 @@ impl AttachmentContext {
         self.judge(&call, &facts).await?;
         let text = others.resource(server, uri).await.map_err(Omission)?;
         let cut = text.char_indices().nth(MAX_RESOURCE_CHARS).and_then(|(end, _)| text.get(..end));
-        let begins = if cut.is_some() { "the beginning of " } else { "" };
-        let what = format!("{begins}the resource of the MCP server {server:?}, in its own words");
+        let prefix = if cut.is_some() { "the beginning of " } else { "" };
+        let what = format!("{prefix}the resource of the MCP server {server:?}, in its own words");
         Ok(vec![ContentBlock::text(mentioned(&mention.name, &what, Some(cut.unwrap_or(&text))))])
     }
 

@@ -41,8 +41,8 @@ impl DeferredEffects {
 
     /// Removes an effect that is not to begin any more.
     pub(crate) fn remove(&mut self, id: EffectId) -> Option<Effect> {
-        let at = self.effects.iter().position(|(deferred, _)| *deferred == id)?;
-        self.effects.remove(at).map(|(_, effect)| effect)
+        let index = self.effects.iter().position(|(deferred, _)| *deferred == id)?;
+        self.effects.remove(index).map(|(_, effect)| effect)
     }
 
     /// Waits until the host has read, if it was behind in this round; otherwise for ever. An input reports an answer of

@@ -8,7 +8,7 @@ use windlass_types::Event;
 
 /// Maximum number of kept events.
 const MAX_EVENTS: usize = 4_096;
-/// Maximum size of the kept events as JSON, in bytes. The newest event is kept whatever its size.
+/// Maximum size of the kept events as JSON, in bytes. The newest event is kept even if it is larger.
 const MAX_BYTES: usize = 4 << 20;
 
 /// The last events of a session, and the watchers that wait for the next one.
@@ -51,8 +51,8 @@ impl EventHistory {
     }
 
     pub(crate) fn at(&self, seq: u64) -> HistoryItem {
-        let Some(behind) = seq.checked_sub(self.first) else { return HistoryItem::Missed(self.first) };
-        let event = usize::try_from(behind).ok().and_then(|behind| self.events.get(behind));
+        let Some(offset) = seq.checked_sub(self.first) else { return HistoryItem::Missed(self.first) };
+        let event = usize::try_from(offset).ok().and_then(|offset| self.events.get(offset));
         event.map_or(HistoryItem::Ahead, |(event, _)| HistoryItem::Event(Arc::clone(event)))
     }
 

@@ -45,8 +45,8 @@ impl Keeper {
         keeper
     }
 
-    /// Begins the checkpoints of the prompts among these entries, one after the other. Only calls and orders that need
-    /// them wait for that.
+    /// Begins the checkpoints of the prompts among these entries, one after the other. Only calls and commands that
+    /// need them wait for that.
     pub(crate) fn note_prompts(&mut self, entries: &[Entry], directories: &[PathBuf]) {
         if self.of.is_some() {
             return;
@@ -76,8 +76,8 @@ impl Keeper {
     pub(crate) async fn keep(self, prompt: EntryId, call: ToolUseId, paths: Vec<PathBuf>) -> Result<(), String> {
         self.ready().await;
         let prompt = self.of.unwrap_or(prompt);
-        let kept = AssertUnwindSafe(self.checkpoints.keep(&prompt, &call, &paths)).catch_unwind().await;
-        kept.map_err(|_| "keeping them panicked".to_owned())?.map_err(|error| error.to_string())
+        let result = AssertUnwindSafe(self.checkpoints.keep(&prompt, &call, &paths)).catch_unwind().await;
+        result.map_err(|_| "keeping them panicked".to_owned())?.map_err(|error| error.to_string())
     }
 
     /// Records the state in which a call has left its files.

@@ -6,8 +6,8 @@ use crate::handle::SessionHandle;
 use tokio::sync::oneshot;
 
 impl SessionHandle {
-    /// Asks the host of the session, as about a protected call: no rule, no mode and no hook answers it. With nobody to ask, and in
-    /// the mode dontAsk, the answer is no. The log has the answer.
+    /// Asks the host of the session as for a protected call: no rule, mode or hook answers for it. Without a host, and
+    /// in the mode dontAsk, the answer is no. The answer is logged.
     ///
     /// Cancel safety: dropping the future withdraws the question.
     ///

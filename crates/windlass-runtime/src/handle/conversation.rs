@@ -31,17 +31,17 @@ impl SessionHandle {
     }
 
     /// Ends the conversation before a prompt of the user, named by its entry
-    /// ([`RunStarted::prompt`](windlass_types::RunStarted)), or where an earlier rewind has left it. The next prompt continues
-    /// there. Nothing is removed from the log, and files stay as they are, as do the mode, the current directory and what was spent.
-    /// Prompts that are given meanwhile wait.
+    /// ([`RunStarted::prompt`](windlass_types::RunStarted)), or where an earlier rewind has left it. The next prompt
+    /// continues there. Nothing is removed from the log; files, mode, current directory and spending stay as they are.
+    /// Prompts sent meanwhile wait.
     ///
     /// Returns the point, and the id that undoes the rewind: rewind to it before the conversation continues.
     ///
     /// Cancel safety: once polled the rewind is carried out; dropping the future loses only the outcome.
     ///
     /// # Errors
-    /// A run is in progress, the conversation has no such prompt, the session is not kept or closed, or its log refuses. Then the
-    /// conversation is as it was.
+    /// A run is in progress, the conversation has no such prompt, the session is not stored or closed, or its log
+    /// refuses. Then the conversation is unchanged.
     pub async fn rewind_conversation(&self, to: &EntryId) -> Result<(RewindPoint, EntryId), RewindError> {
         self.end_before(to.clone(), None).await
     }
@@ -51,7 +51,8 @@ impl SessionHandle {
     ///
     /// The files are rewound first, so that no conversation ends before a state that its files still have.
     ///
-    /// Cancel safety: dropping the future may leave the files rewound and the conversation as it was; the rewind can be repeated.
+    /// Cancel safety: dropping the future may leave the files rewound and the conversation as it was; the rewind can be
+    /// repeated.
     ///
     /// # Errors
     /// Those of both. When the conversation fails, the files are rewound already.

@@ -12,8 +12,8 @@ use windlass_types::Event;
 
 /// Item of a watcher: an event or a gap.
 ///
-/// As JSON an event stands as itself, and a gap is an object of the type `missed`, with the numbers `from` and `to`. Both come
-/// back as they were.
+/// In JSON, an event is serialized as itself, and a gap as an object of the type `missed` with the numbers `from` and
+/// `to`. Both can be deserialized.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a position of the feed holds an event, or no longer does")]
 pub enum Watched {
@@ -52,9 +52,9 @@ pub struct UnknownPosition {
 /// continue, the last item is an `Err`.
 ///
 /// # Coming back
-/// A client that lost its connection gives the [opening](Self::opening) and the [position](Self::position) that it has seen.
-/// If the session was opened anew meanwhile, such as after a restart of the service, the opening is another one. The
-/// client then begins from zero.
+/// A client that lost its connection gives the [opening](Self::opening) and the [position](Self::position) that it has
+/// seen. If the session was opened anew meanwhile, such as after a restart of the service, the opening is another one.
+/// The client then begins from zero.
 #[derive(Debug)]
 #[must_use = "a watcher sees events when it is polled"]
 pub struct EventFeed {

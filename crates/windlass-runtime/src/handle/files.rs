@@ -39,8 +39,8 @@ impl SessionHandle {
     /// stays as it is. Files that others changed meanwhile are rewound too and named; see
     /// [`rewind_own_files`](Self::rewind_own_files).
     ///
-    /// The order is given at once, before the future is polled; dropping the
-    /// future loses only the outcome. Prompts that are given meanwhile wait.
+    /// The command is sent at once, before the future is polled; dropping the future loses only the outcome. Prompts
+    /// sent meanwhile wait.
     ///
     /// # Errors
     /// A run is in progress, no checkpoints are kept, there is no such checkpoint, or the session is closed. No file
@@ -66,9 +66,9 @@ impl SessionHandle {
         command: FileCommand,
         waiting: oneshot::Receiver<Result<T, RewindError>>,
     ) -> impl Future<Output = Result<T, RewindError>> + Send + 'static {
-        let given = self.command(SessionCommand::Files(command));
+        let sent = self.command(SessionCommand::Files(command));
         async move {
-            given.map_err(|_| RewindError::Closed)?;
+            sent.map_err(|_| RewindError::Closed)?;
             waiting.await.unwrap_or(Err(RewindError::Closed))
         }
     }

@@ -31,11 +31,11 @@ impl SessionHandle {
     /// session's own agent. The future returns `true` if there was such a call, and `false` for a session that has
     /// ended.
     ///
-    /// Cancel safe: the order is given when this returns.
+    /// Cancel safe: the command is sent when this returns.
     pub fn move_to_background(&self, call: Option<ToolUseId>) -> impl Future<Output = bool> + Send + 'static {
         let (answer, answered) = oneshot::channel();
-        let given = self.command(SessionCommand::MoveToBackground(call, answer));
-        async move { given.is_ok() && answered.await.unwrap_or_default() }
+        let sent = self.command(SessionCommand::MoveToBackground(call, answer));
+        async move { sent.is_ok() && answered.await.unwrap_or_default() }
     }
 
     /// Waits until no run and no background work is in progress or about to begin: every earlier prompt is answered,
@@ -61,9 +61,9 @@ impl SessionHandle {
         command: fn(oneshot::Sender<()>) -> SessionCommand,
     ) -> impl Future<Output = ()> + Send + use<> {
         let (answer, answered) = oneshot::channel();
-        let given = self.command(command(answer));
+        let sent = self.command(command(answer));
         async move {
-            if given.is_ok() {
+            if sent.is_ok() {
                 // Receiving fails when the session has ended.
                 let _ = answered.await;
             }

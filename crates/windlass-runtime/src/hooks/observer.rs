@@ -15,7 +15,7 @@ use windlass_types::{EventKind, HookCall, HookEventName, HookOutcome};
 /// Time limit, when the session ends, for hooks that still run.
 const GRACE: Duration = Duration::from_secs(2);
 /// Maximum number of occasions whose hooks run at the same time. Further ones wait, in order.
-const MOST: usize = 32;
+const MAX_CONCURRENT_OCCASIONS: usize = 32;
 
 /// Runs hooks on events that the driver sees. The work does not wait for them.
 pub(crate) struct Observer {
@@ -133,7 +133,7 @@ async fn ask_all(mut incoming: mpsc::UnboundedReceiver<Occasion>) {
     let mut running = FuturesUnordered::new();
     loop {
         tokio::select! {
-            occasion = incoming.recv(), if running.len() < MOST => match occasion {
+            occasion = incoming.recv(), if running.len() < MAX_CONCURRENT_OCCASIONS => match occasion {
                 Some(occasion) => running.push(occasion.ask()),
                 None => break,
             },

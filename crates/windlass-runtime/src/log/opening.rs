@@ -25,7 +25,7 @@ pub(crate) struct OpenedLog {
 }
 
 impl OpenedLog {
-    /// A session that is not kept.
+    /// Creates the opening of a session that is not stored.
     pub(crate) fn unkept() -> Self {
         Self { entries: Vec::new(), log: Log::Nowhere, writer: None, notices: Vec::new(), taken_ids: Vec::new() }
     }
@@ -99,8 +99,8 @@ struct RestoredLog {
 }
 
 impl RestoredLog {
-    /// Takes over the loaded and repaired log, up to the point to resume at. Returns the results that the repair made
-    /// up, which the log does not have yet.
+    /// Applies the loaded and repaired log, up to the point to resume at. Returns the results that the repair added and
+    /// the log does not contain yet.
     async fn take(
         &mut self,
         (store, key): (&dyn SessionStore, &SessionKey),

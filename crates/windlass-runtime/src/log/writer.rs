@@ -74,7 +74,7 @@ pub(crate) struct RewindRequest {
 /// Log of a session.
 #[derive(Debug)]
 pub(crate) enum Log {
-    /// Kept in a store, written by a task of its own.
+    /// Stored, and written by a separate task.
     Store(mpsc::UnboundedSender<LogCommand>),
     /// The session is not kept.
     Nowhere,
@@ -123,8 +123,8 @@ async fn with_patience<T>(answer: impl Future<Output = T>, inputs: &mpsc::Unboun
     }
 }
 
-/// Appends entries until the sender is dropped, the store refuses or the lease is lost, then gives the lease back. Renews
-/// the lease meanwhile.
+/// Appends entries until the sender is dropped, the store refuses or the lease is lost, then gives the lease back.
+/// Renews the lease meanwhile.
 pub(crate) async fn write_log(
     store: Arc<dyn SessionStore>,
     LogLease { lease, mut deadline }: LogLease,
@@ -153,8 +153,8 @@ pub(crate) async fn write_log(
     }
 }
 
-/// Carries out commands until the sender is dropped or the store refuses. Waiting entries are written together, with one
-/// sync.
+/// Carries out commands until the sender is dropped or the store refuses. Waiting entries are written together, with
+/// one sync.
 async fn write_commands(
     store: &dyn SessionStore,
     lease: &Lease,
@@ -162,8 +162,8 @@ async fn write_commands(
     mut waiting: mpsc::UnboundedReceiver<LogCommand>,
     inputs: &mpsc::UnboundedSender<Input>,
 ) {
-    let mut after = None;
-    while let Some(command) = next(&mut after, &mut waiting).await {
+    let mut postponed = None;
+    while let Some(command) = next(&mut postponed, &mut waiting).await {
         let next = match command {
             LogCommand::Append(next) => next,
             LogCommand::FindPoint(to, answer) => {
@@ -180,14 +180,14 @@ async fn write_commands(
         let mut entries = std::mem::take(&mut first);
         entries.extend(next.entries);
         let mut durable = next.durable;
-        while after.is_none() {
+        while postponed.is_none() {
             match waiting.try_recv() {
                 Ok(LogCommand::Append(next)) => {
                     all.push(next.waiting);
                     entries.extend(next.entries);
                     durable |= next.durable;
                 }
-                Ok(other) => after = Some(other),
+                Ok(other) => postponed = Some(other),
                 Err(_) => break,
             }
         }
@@ -210,8 +210,11 @@ async fn write_commands(
     }
 }
 
-async fn next(after: &mut Option<LogCommand>, waiting: &mut mpsc::UnboundedReceiver<LogCommand>) -> Option<LogCommand> {
-    match after.take() {
+async fn next(
+    postponed: &mut Option<LogCommand>,
+    waiting: &mut mpsc::UnboundedReceiver<LogCommand>,
+) -> Option<LogCommand> {
+    match postponed.take() {
         Some(command) => Some(command),
         None => waiting.recv().await,
     }
@@ -232,8 +235,8 @@ async fn rewind(
 ) {
     let RewindRequest { effect, to, mark, waiting } = rewinding;
     let rewind = async {
-        let (point, behind) = rewind_conversation(store, lease.key(), lease, &to, mark).await?;
-        *seq = behind;
+        let (point, next_seq) = rewind_conversation(store, lease.key(), lease, &to, mark).await?;
+        *seq = next_seq;
         let loaded = store.load(lease.key()).await?;
         let (entries, report) = repair_but_pending(loaded.entries);
         if !report.synthetic.is_empty() {

@@ -12,9 +12,9 @@ use windlass_model::ModelProvider;
 use windlass_types::{ModelRequest, Usage};
 
 /// Time limit for a message, once it may be written.
-const LONGEST: Duration = Duration::from_secs(10 * 60);
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 /// Maximum length of a message, in bytes.
-const MOST_BYTES: usize = 1_000_000;
+const MAX_MESSAGE_BYTES: usize = 1_000_000;
 
 /// Usage of a request, which is booked when it ends, also when it is cancelled.
 pub(crate) struct Bill<'a> {
@@ -61,11 +61,11 @@ pub(crate) async fn paid(
     let mut claim = claim.ok_or(TextFailure::Budget)?;
     claim.noted().await.map_err(|failure| TextFailure::Failed(failure.message))?;
     let mut bill = Bill::new(claim, model.clone(), results);
-    let written = write(provider, request, MOST_BYTES, &mut bill.usage);
-    let written = tokio::time::timeout(LONGEST, AssertUnwindSafe(written).catch_unwind()).await;
+    let message = write(provider, request, MAX_MESSAGE_BYTES, &mut bill.usage);
+    let message = tokio::time::timeout(MESSAGE_TIMEOUT, AssertUnwindSafe(message).catch_unwind()).await;
     let failed = |why: &str| TextFailure::Failed(why.to_owned());
-    match written {
-        Ok(Ok(Ok(written))) if written.is_whole => Ok((written, bill.usage)),
+    match message {
+        Ok(Ok(Ok(message))) if message.is_whole => Ok((message, bill.usage)),
         Ok(Ok(Ok(_))) => Err(failed("its answer was cut off")),
         Ok(Ok(Err(error))) => Err(TextFailure::Failed(error.message)),
         Ok(Err(_)) => Err(failed("its provider panicked")),

@@ -39,14 +39,14 @@ impl CallCompletions {
         let request = request(completion, &model);
         let account = self.places.budget().open(self.results.clone());
         let claim = account.claim(EffectId::BESIDE, self.cost(&request, &model));
-        let written = paid(&*self.provider, (&model, &request), claim, &self.results).await;
-        let (written, usage) = written.map_err(|why| match why {
+        let message = paid(&*self.provider, (&model, &request), claim, &self.results).await;
+        let (message, usage) = message.map_err(|why| match why {
             TextFailure::Budget => ToolError::rejected("The budget of the session does not buy a message of a model."),
             TextFailure::Failed(why) => ToolError::rejected(format!("The model {} did not answer: {why}.", model.id)),
         })?;
-        let mut completed = Completed::new(model.id.to_string(), written.text, usage);
-        completed.stop_reason = written.stop_reason.unwrap_or(StopReason::EndTurn);
-        completed.searches = written.searches;
+        let mut completed = Completed::new(model.id.to_string(), message.text, usage);
+        completed.stop_reason = message.stop_reason.unwrap_or(StopReason::EndTurn);
+        completed.searches = message.searches;
         Ok(completed)
     }
 

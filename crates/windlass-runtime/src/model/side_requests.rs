@@ -74,18 +74,18 @@ impl SideRequest {
     pub(crate) async fn answer(self) -> SideCallResult {
         self.gate.pass().await.map_err(SideCallError::Denied)?;
         let claim = self.account.claim(EffectId::BESIDE, self.cost);
-        let written = paid(&*self.provider, (&self.model, &self.request), claim, &self.results).await;
-        let (written, usage) = written.map_err(|why| match why {
+        let message = paid(&*self.provider, (&self.model, &self.request), claim, &self.results).await;
+        let (message, usage) = message.map_err(|why| match why {
             TextFailure::Budget => SideCallError::Budget,
             TextFailure::Failed(why) => SideCallError::Failed(why),
         })?;
-        let stop_reason = written.stop_reason.unwrap_or(StopReason::EndTurn);
+        let stop_reason = message.stop_reason.unwrap_or(StopReason::EndTurn);
         let is_ended = matches!(stop_reason, StopReason::EndTurn | StopReason::ToolUse | StopReason::MalformedToolCall);
-        let calls = match written.calls.read() {
+        let calls = match message.calls.read() {
             _ if self.request.tools.is_empty() || !is_ended => Vec::new(),
             Some(calls) if stop_reason != StopReason::MalformedToolCall => calls,
             _ => return Err(SideCallError::Failed("it wrote a call that cannot be read".to_owned())),
         };
-        Ok(SideAnswer { model: self.model.id.to_string(), text: written.text, calls, stop_reason, usage })
+        Ok(SideAnswer { model: self.model.id.to_string(), text: message.text, calls, stop_reason, usage })
     }
 }

@@ -121,7 +121,7 @@ impl Classification {
 
     /// Returns the text of the answer; empty if it was cut off, or is too long for a verdict.
     async fn answer(&self, billed: &mut Usage) -> Result<String, ModelError> {
-        let written = write(&*self.classifier.provider, &self.request, MAX_CHARS, billed).await?;
-        Ok(if written.is_whole { written.text } else { String::new() })
+        let message = write(&*self.classifier.provider, &self.request, MAX_CHARS, billed).await?;
+        Ok(if message.is_whole { message.text } else { String::new() })
     }
 }

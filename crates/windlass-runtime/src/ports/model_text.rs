@@ -73,32 +73,32 @@ pub(crate) async fn write(
             return Err(error);
         }
     };
-    let mut written = ModelText::default();
+    let mut model_text = ModelText::default();
     while let Some(item) = stream.next().await {
         match item?.event {
             ModelEvent::MessageStart { usage, .. } => *billed = usage,
             ModelEvent::MessageDelta { usage, stop_reason } => {
                 billed.raise(usage);
-                written.stop_reason = stop_reason.or(written.stop_reason);
+                model_text.stop_reason = stop_reason.or(model_text.stop_reason);
             }
-            ModelEvent::BlockStart { block: BlockStart::Text(begin), .. } => written.text.push_str(&begin),
-            ModelEvent::BlockDelta { delta: StreamDelta::Text(more), .. } => written.text.push_str(&more),
+            ModelEvent::BlockStart { block: BlockStart::Text(begin), .. } => model_text.text.push_str(&begin),
+            ModelEvent::BlockDelta { delta: StreamDelta::Text(more), .. } => model_text.text.push_str(&more),
             ModelEvent::BlockStart { index, block: BlockStart::ToolUse { id, name } } => {
-                written.calls.begin(index, id, name);
+                model_text.calls.begin(index, id, name);
             }
-            ModelEvent::BlockDelta { index, delta: StreamDelta::ToolInput(more) } => written.calls.add(index, &more),
-            ModelEvent::WebSearched(searched) if written.searches.len() < MAX_SEARCHES => {
-                written.searches.push(*searched)
+            ModelEvent::BlockDelta { index, delta: StreamDelta::ToolInput(more) } => model_text.calls.add(index, &more),
+            ModelEvent::WebSearched(searched) if model_text.searches.len() < MAX_SEARCHES => {
+                model_text.searches.push(*searched)
             }
             ModelEvent::MessageStop => {
-                written.is_whole = true;
-                return Ok(written);
+                model_text.is_whole = true;
+                return Ok(model_text);
             }
             _ => {}
         }
-        if written.text.len() + written.calls.bytes > most_bytes {
+        if model_text.text.len() + model_text.calls.bytes > most_bytes {
             break;
         }
     }
-    Ok(written)
+    Ok(model_text)
 }

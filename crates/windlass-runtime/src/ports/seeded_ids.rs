@@ -47,8 +47,8 @@ struct NamedIds {
 
 impl Ids for NamedIds {
     fn bits(&self) -> u128 {
-        let mut made = self.seeded.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = made.entry(self.name.clone()).or_default();
+        let mut counts = self.seeded.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(self.name.clone()).or_default();
         *count = count.wrapping_add(1);
         let mut hasher = blake3::Hasher::new_keyed(&self.seeded.seed);
         hasher.update(&count.to_le_bytes()).update(self.name.as_bytes());

@@ -60,7 +60,7 @@ impl Gate {
         }
     }
 
-    /// Asks hooks and host, who are shown these changes of files.
+    /// Asks hooks and host, and shows them these changes of files.
     pub(crate) async fn ask(
         &self,
         decision: Decision,

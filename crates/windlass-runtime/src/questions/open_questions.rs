@@ -97,8 +97,8 @@ impl OpenQuestions {
 
     fn close(&self, id: &QuestionId) -> Option<Open> {
         let mut open = self.lock();
-        let at = open.iter().position(|open| open.request.id == *id)?;
-        Some(open.remove(at))
+        let index = open.iter().position(|open| open.request.id == *id)?;
+        Some(open.remove(index))
     }
 }
 

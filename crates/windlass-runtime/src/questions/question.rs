@@ -149,8 +149,8 @@ impl QuestionHost {
 }
 
 async fn call(callback: Arc<dyn CanUseTool>, request: PermissionRequest) -> PermissionAnswer {
-    let asked = AssertUnwindSafe(async move { callback.can_use_tool(request).await }).catch_unwind().await;
-    asked.unwrap_or_else(|_| {
+    let answer = AssertUnwindSafe(async move { callback.can_use_tool(request).await }).catch_unwind().await;
+    answer.unwrap_or_else(|_| {
         PermissionAnswer::deny("The host failed while it was asked about the call, so it was denied.")
     })
 }

@@ -24,7 +24,7 @@ impl RemoteAnswers {
         Self { kept: kept.map(|kept| (Arc::clone(&kept.store), kept.key.clone())), question }
     }
 
-    /// Returns the stored answer, if there is a valid one. It is not taken yet.
+    /// Returns the stored answer, if there is a valid one, without marking it as taken.
     ///
     /// # Errors
     /// There is an invalid answer.

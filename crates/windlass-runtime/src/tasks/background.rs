@@ -149,7 +149,7 @@ impl Background for CallBackground {
         let _ = self.shared.results.send(Input::TaskStarted(self.of.effect, Box::new(info.clone())));
         let cancel = Cancel::new();
         let cx = TaskCx::new(id.clone(), cancel.clone());
-        let (shared, began, own) = (Arc::clone(&self.shared), Instant::now(), id.clone());
+        let (shared, began, task_id) = (Arc::clone(&self.shared), Instant::now(), id.clone());
         let stop = cancel.clone();
         let grace = if info.kind == TaskKind::LocalAgent { GRACE_OF_AGENTS } else { GRACE };
         let survey = self.of.survey.as_ref().map(CallSurvey::of_background);
@@ -158,7 +158,7 @@ impl Background for CallBackground {
             if let Some(survey) = survey {
                 survey.after().await;
             }
-            shared.ended(&own, outcome, began);
+            shared.ended(&task_id, outcome, began);
         }));
         tasks.alive.insert(id.clone(), RunningTask { info, cancel, _work: work });
         self.shared.count.send_modify(|count| *count += 1);

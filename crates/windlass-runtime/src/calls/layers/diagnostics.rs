@@ -60,8 +60,8 @@ impl CallLayer for DiagnosticsLayer {
 
 /// Asks the source. A panic of the host, a late answer and an answer without knowledge give `None`.
 async fn ask(source: &dyn Diagnostics, paths: &[PathBuf], limit: Duration) -> Option<Vec<Diagnostic>> {
-    let asked = AssertUnwindSafe(tokio::time::timeout(limit, source.of_files(paths))).catch_unwind().await;
-    let answer = asked.ok().and_then(Result::ok).flatten();
+    let result = AssertUnwindSafe(tokio::time::timeout(limit, source.of_files(paths))).catch_unwind().await;
+    let answer = result.ok().and_then(Result::ok).flatten();
     if answer.is_none() {
         tracing::warn!(files = paths.len(), "diagnostics are not known, took too long, or panicked, and are left out");
     }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use std::path::PathBuf;
 use windlass_types::EntryId;
 
-/// Keeps files as they are. A call whose files cannot be kept does not run.
+/// Saves files before a call changes them. A call whose files cannot be saved does not run.
 pub(crate) struct FileSnapshotLayer {
     pub(crate) keeper: Keeper,
     /// Prompt to which the snapshot belongs.

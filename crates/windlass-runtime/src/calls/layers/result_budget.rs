@@ -46,12 +46,13 @@ impl ResultBudget {
 
     /// Takes space, and returns the maximum bytes of text for a result that alone could have `alone` bytes.
     pub(crate) fn take(&self, content: &ToolResultContent, alone: usize) -> usize {
-        let wanted = text_bytes(content).min(alone);
-        let left =
-            self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(wanted)));
+        let requested = text_bytes(content).min(alone);
+        let remaining = self
+            .left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |remaining| Some(remaining.saturating_sub(requested)));
         // The update never fails.
-        let left = left.unwrap_or_default();
-        if wanted <= left { alone } else { left.max(self.least).min(alone) }
+        let remaining = remaining.unwrap_or_default();
+        if requested <= remaining { alone } else { remaining.max(self.least).min(alone) }
     }
 }
 
@@ -66,9 +67,9 @@ pub(crate) struct ResultBudgetLayer {
 #[async_trait]
 impl CallLayer for ResultBudgetLayer {
     async fn after(&mut self, _: &LayeredCall, end: &mut CallEnd) {
-        let most = self.budget.take(&end.outcome.content, end.annotations.max_result_bytes);
-        let whole = std::mem::replace(&mut end.outcome.content, ToolResultContent::Blocks(Vec::new()));
-        end.outcome.content = artifact::fit(whole, most, self.artifacts.as_deref(), &*self.ids).await;
+        let max_bytes = self.budget.take(&end.outcome.content, end.annotations.max_result_bytes);
+        let content = std::mem::replace(&mut end.outcome.content, ToolResultContent::Blocks(Vec::new()));
+        end.outcome.content = artifact::fit(content, max_bytes, self.artifacts.as_deref(), &*self.ids).await;
     }
 }
 

@@ -36,20 +36,20 @@ use windlass_types::{Access, DecisionReason, EntryId, MadeCall, SessionId, ToolU
 impl Executor {
     /// Reads a call, and previews its changes if the session wants that.
     pub(super) fn prepare(&mut self, machine: &Machine, id: EffectId, call: ToolUse, cwd: PathBuf) {
-        let at = self.preparation_context(machine);
+        let context = self.preparation_context(machine);
         let previews = self.ports.reports.edits.then(|| (self.reading_cx(machine, &cwd), self.shared.policy(machine)));
         let (results, arriving) = (self.results.clone(), self.calls.sender());
         self.tasks.start(id, async move {
-            let read = AssertUnwindSafe(prepare(&at, &call, &cwd)).catch_unwind().await;
+            let prepared = AssertUnwindSafe(prepare(&context, &call, &cwd)).catch_unwind().await;
             let failed =
                 || Unprepared::new(DecisionReason::ToolCheck, "The call could not be read: its paths panicked.");
-            let mut read = read.unwrap_or_else(|_| Err(failed()));
-            if let (Ok(ready), Some((cx, policy))) = (&mut read, previews) {
+            let mut prepared = prepared.unwrap_or_else(|_| Err(failed()));
+            if let (Ok(ready), Some((cx, policy))) = (&mut prepared, previews) {
                 let facts = &ready.prepared.facts;
                 let cx = |permit| ToolCx::new(cx(call.id.clone(), permit));
                 ready.prepared.edits = preview::preview(&*ready.call.call, facts, &policy, cx).await;
             }
-            let result = read.map(|ready| {
+            let result = prepared.map(|ready| {
                 // Sent first: the machine may ask for the run as soon as it has the facts.
                 let _ = arriving.send((id, ready.call));
                 Box::new(ready.prepared)
@@ -111,10 +111,10 @@ impl Executor {
         ids: &Arc<dyn Ids>,
     ) -> RunLayers {
         let context = &self.ports.context;
-        let written = preview::written_files(&run_call.facts);
-        let diagnostics = context.diagnostics.clone().filter(|_| !written.is_empty());
+        let written_paths = preview::written_files(&run_call.facts);
+        let diagnostics = context.diagnostics.clone().filter(|_| !written_paths.is_empty());
         let diagnostics =
-            diagnostics.map(|source| DiagnosticsLayer::new(source, written.clone(), self.results.clone()));
+            diagnostics.map(|source| DiagnosticsLayer::new(source, written_paths.clone(), self.results.clone()));
         let instructions = context.instructions.clone();
         let instructions =
             instructions.map(|source| InstructionsLayer::new(source, &run_call.facts, self.results.clone()));
@@ -128,7 +128,7 @@ impl Executor {
             programmatic_calls: Some(self.programmatic.of_call(id)),
             diagnostics,
             instructions,
-            written_files: (!written.is_empty()).then(|| WrittenFilesLayer { keeper, paths: written }),
+            written_files: (!written_paths.is_empty()).then(|| WrittenFilesLayer { keeper, paths: written_paths }),
             foreign_text: ForeignTextLayer { ids: Arc::clone(ids) },
             result_budget: ResultBudgetLayer {
                 budget,
@@ -176,8 +176,8 @@ impl Executor {
     /// Returns the model requests of calls. Shared by all calls, until the model changes.
     fn completions(&mut self, machine: &Machine) -> Arc<CallCompletions> {
         let model = machine.model();
-        if let Some(known) = self.shared.completions.as_ref().filter(|known| known.model == *model) {
-            return Arc::clone(known);
+        if let Some(cached) = self.shared.completions.as_ref().filter(|cached| cached.model == *model) {
+            return Arc::clone(cached);
         }
         let completions = Arc::new(CallCompletions {
             provider: Arc::clone(&self.ports.provider),

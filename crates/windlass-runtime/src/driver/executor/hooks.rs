@@ -34,7 +34,7 @@ impl Executor {
         let reports = self.hook_reports();
         let changed = self.reporter_of(machine, HookEventName::FileChanged).filter(|_| attach_what.changes);
         let attaching = self.attachment_context(machine, &attach_what, &cwd);
-        let own = attach_what.mentions.unwrap_or_default();
+        let own_text = attach_what.mentions.unwrap_or_default();
         let written = file_changes::written(&call, &cwd);
         let (seen, workspace) = (self.shared.state.get::<SeenFiles>(), Arc::clone(&self.ports.workspace));
         let policy = self.shared.policy(machine);
@@ -51,7 +51,7 @@ impl Executor {
                 && outcome.block.is_none()
                 && outcome.stop.is_none()
             {
-                attach(&results, id, (attaching, changed), &own).await;
+                attach(&results, id, (attaching, changed), &own_text).await;
             }
             if !written.is_empty() {
                 let texts = file_changes::behind_hooks((&seen, &*workspace, &policy), &written).await;

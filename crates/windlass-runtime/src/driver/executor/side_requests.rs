@@ -90,12 +90,12 @@ impl Executor {
     fn side_model(&self, machine: &Machine, call: &SideCall) -> ModelProfile {
         let mut models = vec![machine.model().clone()];
         models.extend(call.models.iter().map(|name| self.ports.model(name)));
-        let means = |hint: &str, model: &ModelProfile| {
+        let names_model = |hint: &str, model: &ModelProfile| {
             let id = model.id.as_str().to_lowercase();
             !hint.is_empty()
                 && (id.contains(&hint.to_lowercase()) || self.ports.provider.resolve_model(hint) == model.id)
         };
-        let wanted = call.hints.iter().find_map(|hint| models.iter().position(|model| means(hint, model)));
-        models.swap_remove(wanted.unwrap_or(0))
+        let index = call.hints.iter().find_map(|hint| models.iter().position(|model| names_model(hint, model)));
+        models.swap_remove(index.unwrap_or(0))
     }
 }
