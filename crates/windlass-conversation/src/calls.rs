@@ -34,7 +34,8 @@ pub enum Asker {
     None,
 }
 
-/// The calls of runs that were shown, so that no question about a call overtakes it. And the agents that continue, so that a stop of one run does not take back the questions of others.
+/// The calls of runs that were shown, so that no question about a call overtakes it. And the agents that continue, so
+/// that a stop of one run does not take back the questions of others.
 #[derive(Debug, Default)]
 pub(crate) struct ShownCalls {
     /// The calls of each agent's run, for ids are unique there only. Those of the main agent have no name.
@@ -48,14 +49,14 @@ pub(crate) struct ShownCalls {
 impl ShownCalls {
     fn is_background(&self, agent: &AgentId) -> bool {
         let path = self.agents.iter().find(|(_, known)| *known == agent).map(|(path, _)| path.tool_uses());
-        let below = |start: &AgentPath| path.is_some_and(|path| path.starts_with(start.tool_uses()));
-        self.background.iter().any(below)
+        let is_below = |start: &AgentPath| path.is_some_and(|path| path.starts_with(start.tool_uses()));
+        self.background.iter().any(is_below)
     }
 
     /// All that this call started has ended.
     fn forget_below(&mut self, start: &AgentPath) {
-        let gone = self.agents.extract_if(|path, _| path.tool_uses().starts_with(start.tool_uses()));
-        for (_, name) in gone {
+        let removed = self.agents.extract_if(|path, _| path.tool_uses().starts_with(start.tool_uses()));
+        for (_, name) in removed {
             self.calls.remove(&Some(name));
         }
     }

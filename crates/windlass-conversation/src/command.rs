@@ -173,7 +173,7 @@ impl Commands {
         (self.custom, self.expands) = (custom, expands);
     }
 
-    /// Replaces the list of custom commands and keeps how they are expanded.
+    /// Replaces the list of custom commands. Their expansion stays.
     pub(crate) fn relist(&mut self, custom: Vec<SlashCommand>) {
         self.custom = custom;
     }
@@ -204,7 +204,7 @@ impl Commands {
                 other => Called::Builtin(other),
             };
         }
-        // The name of a command counts for more than an alias of another one.
+        // The name of a command precedes an alias of another one.
         let known = self
             .custom
             .iter()

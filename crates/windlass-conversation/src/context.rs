@@ -42,11 +42,11 @@ impl ContextReport {
                 part.tokens = part.tokens.saturating_mul(billed) / fixed;
             }
         }
-        let known: u64 = parts.iter().map(|part| part.tokens).sum();
-        parts.push(ContextPart { id: "messages", name: "Messages", tokens: billed.saturating_sub(known) });
+        let known_tokens: u64 = parts.iter().map(|part| part.tokens).sum();
+        parts.push(ContextPart { id: "messages", name: "Messages", tokens: billed.saturating_sub(known_tokens) });
         Self {
             auto_compact,
-            used: billed.max(known),
+            used: billed.max(known_tokens),
             usage: usage.cloned(),
             parts,
             billed: (billed > 0).then_some(spent.last),
@@ -90,14 +90,14 @@ impl ContextReport {
 fn fixed_parts(usage: &ContextUsage) -> Vec<ContextPart> {
     let tools = usage.of_kind(ContextKind::Tool);
     let of_mcp: u64 = usage.sections.iter().filter(|section| is_of_server(section)).map(|section| section.tokens).sum();
-    let all = [
+    let candidates = [
         ("system_prompt", "System prompt", usage.of_kind(ContextKind::SystemPrompt)),
         ("system_tools", "Tools", tools.saturating_sub(of_mcp)),
         ("mcp_tools", "MCP tools", of_mcp),
         ("memory_files", "Instructions", usage.of_kind(ContextKind::Instructions)),
     ];
     let is_usual = |id: &str| matches!(id, "system_prompt" | "system_tools");
-    let parts = all.into_iter().filter(|(id, _, tokens)| *tokens > 0 || is_usual(id));
+    let parts = candidates.into_iter().filter(|(id, _, tokens)| *tokens > 0 || is_usual(id));
     parts.map(|(id, name, tokens)| ContextPart { id, name, tokens }).collect()
 }
 

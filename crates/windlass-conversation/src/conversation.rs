@@ -225,7 +225,7 @@ impl Conversation {
         self.outputs.push_back(Output::Order(order));
     }
 
-    /// Gives the session an order, if one is open. A session that has ended by itself is given none.
+    /// Sends a command to the session, if one is open. A session that has ended by itself gets none.
     fn order_session(&mut self, order: SessionOrder) {
         if self.session.is_open() {
             self.order(Order::Session(order));

@@ -1,4 +1,4 @@
-//! The session that is open, and those whose events still come.
+//! The open session, and those whose events are still arriving.
 
 use crate::input::{Generation, SessionFacts};
 use crate::spent::Spent;

@@ -27,8 +27,8 @@ use windlass_runtime::{EventStream, SessionError, SessionHandle};
 /// For surfaces that have inputs of their own beside those of the conversation, such as a server. Others use
 /// [`LiveConversation`](crate::LiveConversation), which is made of a conversation and a driver.
 ///
-/// Inputs come from [`next_input`](Self::next_input), which never waits, and from the three `poll_` methods. Dropping the
-/// driver stops its sessions without waiting for them.
+/// Inputs come from [`next_input`](Self::next_input), which never waits, and from the three `poll_` methods. Dropping
+/// the driver stops its sessions without waiting for them.
 #[derive(Default)]
 pub struct SessionDriver {
     /// Sessions whose events have not ended, the current one last.
@@ -193,7 +193,7 @@ impl SessionDriver {
         self.jobs.spawn(expanded.map(move |done| Input::Expanded(done.unwrap_or_else(failed))));
     }
 
-    /// Gives the session an order. That fails only when it has ended, and its events show that.
+    /// Sends a command to the session. This fails only when it has ended, and its events show that.
     fn order_session(&mut self, order: SessionOrder) {
         let Some(CurrentSession { handle, extras }) = &self.current else { return };
         let _ = match order {

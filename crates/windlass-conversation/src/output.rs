@@ -109,7 +109,8 @@ pub enum Job {
     Rename(String),
     /// Reads at most so many bytes at the end of a file.
     FileEnd(PathBuf, u64),
-    /// Sets the model, by name; `None` is the configured one. The session takes it before prompts that are ordered later.
+    /// Sets the model, by name; `None` is the configured one. The session takes it before prompts that are ordered
+    /// later.
     Model(Option<String>),
     /// Rewinds the session, or previews it.
     Rewind {
@@ -140,7 +141,7 @@ pub enum Timer {
     PermissionMode(Ticket),
 }
 
-/// News for the people and hosts of a conversation, in the order in which they are to be shown.
+/// Updates for the people and hosts of a conversation, in display order.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Update {
@@ -166,7 +167,7 @@ pub enum Update {
     PermissionModeChanged(PermissionMode),
     /// The commands as they are now.
     Commands(Vec<SlashCommand>),
-    /// The commands as they are now differ from those that were shown before.
+    /// The commands differ from those shown before.
     CommandsChanged(Vec<SlashCommand>),
     /// The conversation continues in a new, empty session, for the message with this id.
     Cleared(Option<String>),

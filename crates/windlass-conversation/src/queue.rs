@@ -77,8 +77,8 @@ impl Queue {
         self.bytes += size;
         // Without a turn, that of the first message is about to begin.
         let begins = usize::from(!in_turn && !self.waiting.is_empty());
-        let wants = (in_turn || begins > 0) && wants_answer && priority == Priority::Next;
-        let joining = if wants { Joining::Wanted } else { Joining::No };
+        let wants_to_join = (in_turn || begins > 0) && wants_answer && priority == Priority::Next;
+        let joining = if wants_to_join { Joining::Wanted } else { Joining::No };
         let waiting =
             QueuedMessage { content, quoted, original, id, wants_answer, is_verbatim, size, priority, joining };
         match priority {
@@ -102,8 +102,8 @@ impl Queue {
         self.remove(0)
     }
 
-    fn remove(&mut self, at: usize) -> Option<QueuedMessage> {
-        let waiting = self.waiting.remove(at)?;
+    fn remove(&mut self, index: usize) -> Option<QueuedMessage> {
+        let waiting = self.waiting.remove(index)?;
         self.bytes = self.bytes.saturating_sub(waiting.size);
         Some(waiting)
     }
@@ -138,30 +138,30 @@ impl Queue {
 
     /// The session needs no more of a message that it has.
     pub(crate) fn take_offered(&mut self, id: &EntryId) -> Option<QueuedMessage> {
-        let at = self.waiting.iter().position(|waiting| waiting.is_offered_as(id))?;
-        self.remove(at)
+        let index = self.waiting.iter().position(|waiting| waiting.is_offered_as(id))?;
+        self.remove(index)
     }
 
     /// The session gives a message back: it has a turn of its own, or is handed out if the host has taken it back.
     pub(crate) fn give_back(&mut self, id: &EntryId) -> Option<QueuedMessage> {
-        let at = self.waiting.iter().position(|waiting| waiting.is_offered_as(id))?;
-        let waiting = self.waiting.get_mut(at)?;
+        let index = self.waiting.iter().position(|waiting| waiting.is_offered_as(id))?;
+        let waiting = self.waiting.get_mut(index)?;
         let joining = std::mem::replace(&mut waiting.joining, Joining::No);
-        if matches!(joining, Joining::Offered { taken_back: true, .. }) { self.remove(at) } else { None }
+        if matches!(joining, Joining::Offered { taken_back: true, .. }) { self.remove(index) } else { None }
     }
 
     /// Names the messages that the session has, all of them or those with an id of the host; `forgets` returns whether
     /// they have no turn when they come back.
     pub(crate) fn ask_back(&mut self, id: Option<&str>, forgets: bool) -> Vec<EntryId> {
-        let mut asked = Vec::new();
+        let mut ids = Vec::new();
         for waiting in &mut self.waiting {
             let is_meant = id.is_none() || waiting.id.as_deref() == id;
             if let (true, Joining::Offered { id, taken_back }) = (is_meant, &mut waiting.joining) {
                 *taken_back |= forgets;
-                asked.push(id.clone());
+                ids.push(id.clone());
             }
         }
-        asked
+        ids
     }
 
     /// The turn is over: what could not be given to it has a turn of its own.
@@ -184,12 +184,12 @@ impl Queue {
 
     /// Forgets messages that the session does not have, all of them or the one with an id. Returns their ids.
     pub(crate) fn forget(&mut self, id: Option<&str>) -> Vec<String> {
-        let (gone, kept) = std::mem::take(&mut self.waiting).into_iter().partition::<VecDeque<_>, _>(|waiting| {
+        let (removed, kept) = std::mem::take(&mut self.waiting).into_iter().partition::<VecDeque<_>, _>(|waiting| {
             !waiting.is_offered() && (id.is_none() || waiting.id.as_deref() == id)
         });
         self.bytes = kept.iter().map(|waiting| waiting.size).sum();
         self.waiting = kept;
-        gone.into_iter().filter_map(|waiting| waiting.id).collect()
+        removed.into_iter().filter_map(|waiting| waiting.id).collect()
     }
 }
 

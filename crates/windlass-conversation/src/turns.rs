@@ -1,4 +1,4 @@
-//! The turns of a session: the one that is being carried out, and those that wait.
+//! The turns of a session: the current one, and those that wait.
 
 use crate::command::{BuiltinCommand, Commands};
 use crate::input::Generation;

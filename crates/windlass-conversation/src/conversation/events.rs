@@ -38,12 +38,13 @@ impl Conversation {
             }
             _ => {}
         }
-        let begins = matches!(
+        let is_begin = matches!(
             event.kind,
             EventKind::HookRan { event: HookEventName::SessionStart | HookEventName::InstructionsLoaded, .. }
                 | EventKind::HooksStarted { .. }
         );
-        if !begins && let Some(begun) = self.session.streams.get_mut(&generation).and_then(|stream| stream.begun.take())
+        if !is_begin
+            && let Some(begun) = self.session.streams.get_mut(&generation).and_then(|stream| stream.begun.take())
         {
             self.update(Update::Event(begun));
         }

@@ -26,8 +26,8 @@ impl Conversation {
         let is_text = |waiting: &QueuedMessage| waiting.command().is_none_or(|text| !commands.lists(text));
         let (mut offered, ids) = (Vec::new(), &self.ids);
         self.turns.queue.offer(is_text, |waiting| {
-            let own = || EntryId::from_bits(ids.bits());
-            let id = waiting.id.as_deref().map_or_else(own, EntryId::from);
+            let new_id = || EntryId::from_bits(ids.bits());
+            let id = waiting.id.as_deref().map_or_else(new_id, EntryId::from);
             let mut prompt = Prompt::new(waiting.content.clone()).with_id(id.clone());
             prompt.quoted.clone_from(&waiting.quoted);
             offered.push(if waiting.is_verbatim { prompt.ignoring_keywords() } else { prompt });
@@ -59,13 +59,13 @@ impl Conversation {
 
     /// Records the fate of a message. Hands out the message if it waits no more.
     fn settle_message(&mut self, id: &EntryId, fate: Fate) -> Option<QueuedMessage> {
-        let gone = match fate {
+        let message = match fate {
             Fate::Consumed => self.turns.queue.take_offered(id),
             Fate::Returned => self.turns.queue.give_back(id),
         };
-        let taken_back = gone.as_ref().filter(|_| fate == Fate::Returned).map(|waiting| waiting.id.as_deref());
+        let taken_back = message.as_ref().filter(|_| fate == Fate::Returned).map(|waiting| waiting.id.as_deref());
         self.turns.receipts.settle(id, taken_back);
-        gone
+        message
     }
 
     /// The session reports the fate of a message.

@@ -142,11 +142,11 @@ impl Conversation {
 
     /// Forgets messages that wait, all of them or the one with an id. Returns their ids.
     fn forget(&mut self, id: Option<&str>) -> Vec<String> {
-        let gone = self.turns.queue.forget(id);
-        for id in &gone {
+        let removed = self.turns.queue.forget(id);
+        for id in &removed {
             self.update_message(Some(id), MessageState::Cancelled);
         }
-        gone
+        removed
     }
 
     fn choose_permission_mode(&mut self, id: &str, mode: PermissionMode) {
@@ -165,7 +165,8 @@ impl Conversation {
         self.update(Update::PermissionModeChanged(mode));
     }
 
-    /// Answers with the mode that was asked for: the session waits for a disk, and judges no call before it has the order.
+    /// Answers with the mode that was asked for: the session waits for a disk, and judges no call before it has the
+    /// order.
     pub(super) fn mode_is_late(&mut self, ticket: Ticket) {
         match self.jobs.take(ticket) {
             Some(PendingJob::Request(id, RequestedJob::Mode(requested))) => self.mode_set(id, requested, None),
@@ -260,10 +261,10 @@ impl Conversation {
         }
         let mut updates = Vec::new();
         for (behavior, rules) in rules {
-            let before = self.requested.rules.insert(behavior, rules.clone()).unwrap_or_default();
-            if !before.is_empty() {
+            let previous = self.requested.rules.insert(behavior, rules.clone()).unwrap_or_default();
+            if !previous.is_empty() {
                 let destination = UpdateDestination::Session;
-                updates.push(PermissionUpdate::RemoveRules { rules: before, behavior, destination });
+                updates.push(PermissionUpdate::RemoveRules { rules: previous, behavior, destination });
             }
             if !rules.is_empty() {
                 updates.push(add(behavior, rules));

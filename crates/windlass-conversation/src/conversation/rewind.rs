@@ -25,7 +25,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Orders those again that wait for the end of a run: one has ended.
+    /// Sends those rewinds again that wait for the end of a run: one has ended.
     pub(super) fn rewind_again(&mut self) {
         for (_, rewind) in self.jobs.rewinds(RewindStage::Ordered) {
             rewind.stage = RewindStage::OrderedAgain;

@@ -101,8 +101,8 @@ impl Conversation {
         }
     }
 
-    /// Takes over an open session, in the place of the one before. Settings that changed since its opening began are
-    /// ordered now.
+    /// Takes over an open session in place of the previous one. Settings that changed since its opening began are sent
+    /// now.
     fn take_over(&mut self, settings: &SessionSettings, mut facts: SessionFacts) {
         self.questions.shown.clear();
         self.session.generation += 1;
@@ -211,11 +211,11 @@ impl Conversation {
     fn start(&mut self, mut turn: QueuedMessage, instead: Option<Prompt>) {
         let entry = self.begin(&mut turn);
         let QueuedMessage { content, quoted, id, wants_answer, is_verbatim, .. } = turn;
-        let own = || {
+        let expanded = || {
             let prompt = if wants_answer { Prompt::new(content) } else { Prompt::note(content) };
             if is_verbatim { prompt.ignoring_keywords() } else { prompt }
         };
-        let mut prompt = instead.unwrap_or_else(own);
+        let mut prompt = instead.unwrap_or_else(expanded);
         prompt.quoted.extend(quoted);
         if let Some(facts) = self.session.facts.as_mut().filter(|_| prompt.kind == PromptKind::Query) {
             // The blocks that a session begins with stand in front of its first prompt.

@@ -53,8 +53,8 @@ impl SessionDriver {
     /// Sets the model before this returns: prompts that come later go to it.
     fn set_model(&mut self, ticket: Ticket, name: Option<&str>) {
         let current = self.current.as_ref();
-        let set = current.map_or(Ok(()), |current| current.handle.set_model((current.extras.models)(name)));
-        self.done(ticket, Outcome::Model(set.map_err(|error| error.to_string())));
+        let result = current.map_or(Ok(()), |current| current.handle.set_model((current.extras.models)(name)));
+        self.done(ticket, Outcome::Model(result.map_err(|error| error.to_string())));
     }
 
     fn rename(&mut self, ticket: Ticket, title: String) {
@@ -67,7 +67,7 @@ impl SessionDriver {
         }
     }
 
-    /// Rewinds the session. The order is given before this returns: prompts that come later wait for it.
+    /// Rewinds the session. The command is sent before this returns: later prompts wait for it.
     fn rewind(&mut self, ticket: Ticket, handle: &SessionHandle, to: EntryId, scope: RewindScope, dry_run: bool) {
         if scope == RewindScope::Files {
             let files =
@@ -105,8 +105,8 @@ async fn file_end(path: &Path, limit: u64) -> std::io::Result<(String, u64)> {
     // The first character may be cut.
     let cut =
         if start > 0 { bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count() } else { 0 };
-    let whole = bytes.get(cut..).unwrap_or_default();
-    Ok((String::from_utf8_lossy(whole).into_owned(), total))
+    let complete_lines = bytes.get(cut..).unwrap_or_default();
+    Ok((String::from_utf8_lossy(complete_lines).into_owned(), total))
 }
 
 /// Rewinds a conversation, with its files or without them.
