@@ -31,15 +31,16 @@ pub fn changed_file(path: &str, before: &str, after: Option<&str>) -> String {
         return reminder(&format!("\"{path}\" is gone {since}."));
     };
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
-    let same = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
-    let room = old.len().min(new.len()).saturating_sub(same);
-    let same_end = old.iter().rev().zip(new.iter().rev()).take(room).take_while(|(old, new)| old == new).count();
+    let same_start = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let remaining_lines = old.len().min(new.len()).saturating_sub(same_start);
+    let same_end =
+        old.iter().rev().zip(new.iter().rev()).take(remaining_lines).take_while(|(old, new)| old == new).count();
     let end = new.len().saturating_sub(same_end);
-    let changed = new.get(same..end).unwrap_or_default();
-    let first = same.saturating_add(1);
+    let changed = new.get(same_start..end).unwrap_or_default();
+    let first = same_start.saturating_add(1);
     let what = match changed.len() {
         0 if old.len() == new.len() => "Its line ends differ".to_owned(),
-        0 => format!("{} lines behind line {same} were taken out", old.len().saturating_sub(new.len())),
+        0 => format!("{} lines behind line {same_start} were taken out", old.len().saturating_sub(new.len())),
         1 => format!("Line {first} is now"),
         _ => format!("Lines {first} to {end} are now"),
     };

@@ -99,15 +99,15 @@ pub fn summary_text(summary: &str, facts: &SessionFacts<'_>) -> String {
 
 /// Returns the messages with a text of the user at the end.
 pub fn with_last_word(mut messages: Vec<SharedMessage>, text: &str) -> Vec<SharedMessage> {
-    let word = ContentBlock::text(text);
+    let block = ContentBlock::text(text);
     match messages.pop() {
         Some(last) if last.role == Role::User => {
-            let content = last.content.iter().cloned().chain([word]).collect();
+            let content = last.content.iter().cloned().chain([block]).collect();
             messages.push(Message::user(content).into());
         }
         last => {
             messages.extend(last);
-            messages.push(Message::user(vec![word]).into());
+            messages.push(Message::user(vec![block]).into());
         }
     }
     messages
@@ -125,8 +125,8 @@ pub fn older_half(messages: &[SharedMessage], skip: usize) -> Option<usize> {
 /// ones are left out.
 pub fn from_message(messages: &[SharedMessage], at: usize) -> Vec<SharedMessage> {
     // Another model may have been shown fewer messages than those that were counted.
-    let kept = messages.iter().skip(at).skip_while(|message| message.role != Role::Assistant).cloned();
-    [Message::user_text(LEFT_OUT).into()].into_iter().chain(kept).collect()
+    let remaining = messages.iter().skip(at).skip_while(|message| message.role != Role::Assistant).cloned();
+    [Message::user_text(LEFT_OUT).into()].into_iter().chain(remaining).collect()
 }
 
 #[cfg(test)]

@@ -83,8 +83,8 @@ impl ToolBudget {
             return Withholding::Nothing;
         }
         let size = |which: Withholding| {
-            let all = specs.iter().filter(|spec| which.includes(spec));
-            all.fold(0_u64, |sum, spec| sum.saturating_add(estimate_tool(spec)))
+            let included = specs.iter().filter(|spec| which.includes(spec));
+            included.fold(0_u64, |sum, spec| sum.saturating_add(estimate_tool(spec)))
         };
         let share = (window > 0).then(|| window.saturating_mul(self.percent.into()) / 100);
         if self.tokens.or(share).is_some_and(|most| size(Withholding::All) > most) {
@@ -130,16 +130,16 @@ pub fn withheld_tools(specs: &[&ToolSpec]) -> String {
 
 /// Returns a line for each server. Servers that need less than their share leave the rest to the others.
 fn by_server(groups: &BTreeMap<&str, Vec<&ToolSpec>>) -> Vec<String> {
-    let whole = |server: &str, tools: &[&ToolSpec]| line_of_server(server, tools, usize::MAX).unwrap_or_default();
+    let full_line = |server: &str, tools: &[&ToolSpec]| line_of_server(server, tools, usize::MAX).unwrap_or_default();
     let mut sized: Vec<(usize, &str, &Vec<&ToolSpec>)> =
-        groups.iter().map(|(server, tools)| (whole(server, tools).chars().count(), *server, tools)).collect();
+        groups.iter().map(|(server, tools)| (full_line(server, tools).chars().count(), *server, tools)).collect();
     sized.sort_unstable_by_key(|(length, server, _)| (*length, *server));
-    let (mut left, mut lines, mut unlisted) = (MAX_LIST_CHARS, BTreeMap::new(), 0_usize);
+    let (mut remaining, mut lines, mut unlisted) = (MAX_LIST_CHARS, BTreeMap::new(), 0_usize);
     for (at, (_, server, tools)) in sized.iter().enumerate() {
-        let share = left.checked_div(sized.len() - at).unwrap_or_default();
+        let share = remaining.checked_div(sized.len() - at).unwrap_or_default();
         match line_of_server(server, tools, share) {
             Some(line) => {
-                left = left.saturating_sub(line.chars().count() + 1);
+                remaining = remaining.saturating_sub(line.chars().count() + 1);
                 lines.insert(*server, line);
             }
             None => unlisted += tools.len(),
@@ -153,8 +153,8 @@ fn by_server(groups: &BTreeMap<&str, Vec<&ToolSpec>>) -> Vec<String> {
 /// number fits.
 fn line_of_server(server: &str, tools: &[&ToolSpec], room: usize) -> Option<String> {
     let prefix = if server.is_empty() { String::new() } else { format!("{}{server}__", mcp_name::PREFIX) };
-    let own = |spec: &&ToolSpec| spec.name.strip_prefix(&prefix).unwrap_or(&spec.name).to_owned();
-    let names: Vec<String> = tools.iter().map(own).collect();
+    let tool_name = |spec: &&ToolSpec| spec.name.strip_prefix(&prefix).unwrap_or(&spec.name).to_owned();
+    let names: Vec<String> = tools.iter().map(tool_name).collect();
     let (open, close) = if server.is_empty() { ("", "") } else { ("{", "}") };
     let line = |shown: &[String], more: usize| {
         let more = (more > 0).then(|| format!("and {more} more"));
@@ -174,15 +174,15 @@ fn line_of_server(server: &str, tools: &[&ToolSpec], room: usize) -> Option<Stri
     })
 }
 
-fn line_of(spec: &ToolSpec, room: usize) -> String {
+fn line_of(spec: &ToolSpec, max_chars: usize) -> String {
     let first = spec.description.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let first = clean_line(first);
     // A few characters are not informative.
-    if room < 16 || first.trim().is_empty() {
+    if max_chars < 16 || first.trim().is_empty() {
         return format!("- {}", spec.name);
     }
-    let cut = if first.chars().count() > room { "…" } else { "" };
-    let shown: String = first.trim().chars().take(room).collect();
+    let cut = if first.chars().count() > max_chars { "…" } else { "" };
+    let shown: String = first.trim().chars().take(max_chars).collect();
     format!("- {}: {shown}{cut}", spec.name)
 }
 
@@ -219,17 +219,17 @@ pub struct FoundTools {
 pub fn search_tools(input: &JsonText, tools: &[Arc<ToolSpec>]) -> FoundTools {
     let fields: BTreeMap<String, JsonText> = input.to().unwrap_or_default();
     let query = fields.get("query").and_then(|query| query.to::<String>().ok()).unwrap_or_default();
-    let most = fields.get("max_results").and_then(|most| most.to::<usize>().ok()).unwrap_or(DEFAULT_RESULTS);
+    let max_results = fields.get("max_results").and_then(|value| value.to::<usize>().ok()).unwrap_or(DEFAULT_RESULTS);
     match query.trim().strip_prefix("select:") {
         Some(names) => by_name(names, tools),
-        None => by_words(query.trim(), most.clamp(1, MAX_RESULTS), tools),
+        None => by_words(query.trim(), max_results.clamp(1, MAX_RESULTS), tools),
     }
 }
 
 fn by_name(names: &str, tools: &[Arc<ToolSpec>]) -> FoundTools {
-    let wanted: BTreeSet<&str> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    let wanted_names: BTreeSet<&str> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
     let (mut found, mut unknown) = (Vec::new(), Vec::new());
-    for name in wanted.into_iter().take(MAX_NAMED_TOOLS) {
+    for name in wanted_names.into_iter().take(MAX_NAMED_TOOLS) {
         match tools.iter().find(|spec| spec.name == name) {
             Some(spec) => found.push(spec.name.clone()),
             None => unknown.push(shown(name)),
@@ -243,12 +243,12 @@ fn by_name(names: &str, tools: &[Arc<ToolSpec>]) -> FoundTools {
     FoundTools { is_error: found.is_empty(), names: found, text }
 }
 
-fn by_words(query: &str, most: usize, tools: &[Arc<ToolSpec>]) -> FoundTools {
+fn by_words(query: &str, max_results: usize, tools: &[Arc<ToolSpec>]) -> FoundTools {
     let mut documents = Relevance::default();
     for spec in tools {
         documents.add([(NAME_WEIGHT, spec.name.as_str()), (1.0, spec.description.as_str())]);
     }
-    let hits = documents.search(query, most);
+    let hits = documents.search(query, max_results);
     let names: Vec<String> = hits.iter().filter_map(|hit| tools.get(hit.document)).map(|s| s.name.clone()).collect();
     let text = match names.is_empty() {
         true => format!("No tool fits \"{}\". Try other words, or do the task without such a tool.", shown(query)),

@@ -77,10 +77,10 @@ impl Diagnostic {
 
 /// Returns the new diagnostics. Of repeated ones, as many are left out as there were before.
 pub fn introduced(before: &[Diagnostic], after: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    let mut known: Vec<&Diagnostic> = before.iter().collect();
-    let is_new = |diagnostic: &Diagnostic| match known.iter().position(|known| known.is_same(diagnostic)) {
+    let mut remaining: Vec<&Diagnostic> = before.iter().collect();
+    let is_new = |diagnostic: &Diagnostic| match remaining.iter().position(|known| known.is_same(diagnostic)) {
         Some(at) => {
-            known.swap_remove(at);
+            remaining.swap_remove(at);
             false
         }
         None => true,

@@ -102,8 +102,8 @@ pub fn environment_changes(known: &EnvironmentContext, now: &EnvironmentContext)
     }
     let added = now.additional_directories.iter().filter(|path| !known.additional_directories.contains(path));
     lines.extend(added.map(|path| format!("Now part of the workspace: {path}")));
-    let gone = known.additional_directories.iter().filter(|path| !now.additional_directories.contains(path));
-    lines.extend(gone.map(|path| format!("No longer part of the workspace: {path}")));
+    let removed = known.additional_directories.iter().filter(|path| !now.additional_directories.contains(path));
+    lines.extend(removed.map(|path| format!("No longer part of the workspace: {path}")));
     if known.platform != now.platform && !now.platform.is_empty() {
         lines.push(format!("The platform is now {}", now.platform));
     }

@@ -36,31 +36,31 @@ pub fn estimate_result(result: &ToolResult) -> u64 {
     FRAME_TOKENS + measure_result(result, estimate_text)
 }
 
-fn measure_result(result: &ToolResult, written: fn(&str) -> u64) -> u64 {
+fn measure_result(result: &ToolResult, estimate: fn(&str) -> u64) -> u64 {
     match &result.content {
-        ToolResultContent::Text(text) => written(text),
-        ToolResultContent::Blocks(blocks) => blocks.iter().map(|block| measure_block(block, written)).sum(),
+        ToolResultContent::Text(text) => estimate(text),
+        ToolResultContent::Blocks(blocks) => blocks.iter().map(|block| measure_block(block, estimate)).sum(),
     }
 }
 
 /// Returns the tokens of a block, by a measure of its written text. Encoded data is measured by its bytes.
-fn measure_block(block: &ContentBlock, written: fn(&str) -> u64) -> u64 {
+fn measure_block(block: &ContentBlock, estimate: fn(&str) -> u64) -> u64 {
     FRAME_TOKENS
         + match block {
-            ContentBlock::Text { text, .. } => written(text),
-            ContentBlock::Thinking { thinking, signature } => written(thinking) + estimate_text(signature),
+            ContentBlock::Text { text, .. } => estimate(text),
+            ContentBlock::Thinking { thinking, signature } => estimate(thinking) + estimate_text(signature),
             ContentBlock::RedactedThinking { data } => estimate_text(data),
             ContentBlock::Image { source: ImageSource::Base64 { .. } } => IMAGE_TOKENS,
             ContentBlock::Image { .. } => IMAGE_TOKENS,
             ContentBlock::Document { source, .. } => match source {
-                DocumentSource::Text { data, .. } => written(data),
+                DocumentSource::Text { data, .. } => estimate(data),
                 // A page of PDF is text and image; its bytes are an upper bound of both.
                 DocumentSource::Base64 { data, .. } => estimate_text(data),
                 _ => IMAGE_TOKENS,
             },
-            ContentBlock::ToolUse(call) => written(&call.name) + written(call.input.as_str()),
-            ContentBlock::ToolResult(result) => measure_result(result, written),
-            ContentBlock::Unknown(json) => written(json.as_str()),
+            ContentBlock::ToolUse(call) => estimate(&call.name) + estimate(call.input.as_str()),
+            ContentBlock::ToolResult(result) => measure_result(result, estimate),
+            ContentBlock::Unknown(json) => estimate(json.as_str()),
             _ => IMAGE_TOKENS,
         }
 }

@@ -115,15 +115,15 @@ impl FileInstructions {
     #[must_use]
     pub fn skills<'a>(tool: &str, skills: impl IntoIterator<Item = (&'a str, String)>) -> Option<Self> {
         let skills: Vec<(&str, String)> = skills.into_iter().collect();
-        let most = MAX_SKILL_LIST_CHARS.checked_div(skills.len().min(MAX_SKILLS))?.max(MIN_DESCRIPTION_CHARS);
+        let max_chars = MAX_SKILL_LIST_CHARS.checked_div(skills.len().min(MAX_SKILLS))?.max(MIN_DESCRIPTION_CHARS);
         let mut lines = Vec::new();
         let mut left_out = 0_usize;
         for (name, description) in skills.iter().take(MAX_SKILLS) {
-            let room = most.saturating_sub(name.len()).max(MIN_DESCRIPTION_CHARS);
-            let kept: String = description.chars().take(room).collect();
-            let cut = description.chars().count().saturating_sub(kept.chars().count());
+            let room = max_chars.saturating_sub(name.len()).max(MIN_DESCRIPTION_CHARS);
+            let shown: String = description.chars().take(room).collect();
+            let cut = description.chars().count().saturating_sub(shown.chars().count());
             left_out = left_out.saturating_add(cut);
-            lines.push(format!("- {name}: {kept}{}", if cut > 0 { "…" } else { "" }));
+            lines.push(format!("- {name}: {shown}{}", if cut > 0 { "…" } else { "" }));
         }
         if let Some(more) = skills.len().checked_sub(MAX_SKILLS).filter(|more| *more > 0) {
             lines.push(format!("- and {more} more, which the user can name"));

@@ -23,10 +23,11 @@ pub fn tokens_of_last_results(messages: &[SharedMessage]) -> u64 {
 /// same size. `context`: size of the conversation in tokens.
 #[must_use]
 pub fn results_to_fit(messages: &[SharedMessage], room: u64, context: u64) -> Option<TrimRecord> {
-    let most = most_of_each(last_results(messages).map(|(_, tokens)| tokens).collect(), room)?.max(MIN_RESULT_TOKENS);
+    let max_tokens =
+        most_of_each(last_results(messages).map(|(_, tokens)| tokens).collect(), room)?.max(MIN_RESULT_TOKENS);
     let (mut cut, mut freed) = (Vec::new(), 0_u64);
-    for (result, tokens) in last_results(messages).filter(|(_, tokens)| *tokens > most) {
-        let note = ends(result, most);
+    for (result, tokens) in last_results(messages).filter(|(_, tokens)| *tokens > max_tokens) {
+        let note = ends(result, max_tokens);
         let saved = tokens.saturating_sub(estimate_text(&note).saturating_add(FRAME));
         if saved > 0 {
             freed = freed.saturating_add(saved);
@@ -50,21 +51,21 @@ fn most_of_each(mut sizes: Vec<u64>, room: u64) -> Option<u64> {
         return None;
     }
     sizes.sort_unstable();
-    let (mut left, mut count) = (room, sizes.len() as u64);
+    let (mut remaining, mut count) = (room, sizes.len() as u64);
     for size in sizes {
-        let share = left.checked_div(count)?;
+        let share = remaining.checked_div(count)?;
         if size > share {
             return Some(share);
         }
-        (left, count) = (left.saturating_sub(size), count.saturating_sub(1));
+        (remaining, count) = (remaining.saturating_sub(size), count.saturating_sub(1));
     }
     None
 }
 
-/// Returns at most `most` bytes from the start of a text, on a character boundary.
+/// Returns at most `max_bytes` bytes from the start of a text, on a character boundary.
 #[must_use]
-pub fn beginning(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+pub fn beginning(text: &str, max_bytes: usize) -> &str {
+    let end = (0..=max_bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
     text.get(..end).unwrap_or_default()
 }
 
@@ -72,14 +73,14 @@ pub fn beginning(text: &str, most: usize) -> &str {
 #[must_use]
 pub fn ending(text: &str, most: usize) -> &str {
     let start = text.len().saturating_sub(most);
-    let start = (start..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let start = (start..=text.len()).find(|index| text.is_char_boundary(*index)).unwrap_or(text.len());
     text.get(start..).unwrap_or_default()
 }
 
-/// Returns the beginning and the end of a result's text with a note between, all in at most `most` tokens.
-fn ends(result: &ToolResult, most: u64) -> String {
+/// Returns the beginning and the end of a result's text with a note between, all in at most `max_tokens` tokens.
+fn ends(result: &ToolResult, max_tokens: u64) -> String {
     let text = result.content.text();
-    let whole = match kept_whole(&text) {
+    let source_note = match kept_whole(&text) {
         Some(path) => format!("The whole is in {path}: read the part you need with Read or search it with Grep."),
         None => "Ask for less, or for a part of it.".to_owned(),
     };
@@ -91,10 +92,10 @@ fn ends(result: &ToolResult, most: u64) -> String {
     let note = |left_out: usize| {
         foreign_text(&format!(
             "\n[… {left_out} bytes{media} left out here: the results of this message do not fit the model's context window. \
-             {whole} …]\n"
+             {source_note} …]\n"
         ))
     };
-    let bytes = usize::try_from(most.saturating_sub(FRAME).saturating_mul(BYTES_PER_TOKEN)).unwrap_or(usize::MAX);
+    let bytes = usize::try_from(max_tokens.saturating_sub(FRAME).saturating_mul(BYTES_PER_TOKEN)).unwrap_or(usize::MAX);
     let half = bytes.saturating_sub(note(text.len()).len()) / 2;
     let head = beginning(&text, half);
     let rest = text.get(head.len()..).unwrap_or_default();

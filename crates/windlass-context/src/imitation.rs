@@ -82,13 +82,13 @@ pub fn foreign_content(content: ToolResultContent) -> ToolResultContent {
         ToolResultContent::Text(text) => return ToolResultContent::Text(foreign_text(&text)),
         ToolResultContent::Blocks(blocks) => blocks,
     };
-    let mut whole = String::new();
+    let mut joined = String::new();
     let mut starts = Vec::new();
     for text in blocks.iter().filter_map(ContentBlock::as_text) {
-        starts.push(whole.len());
-        whole.push_str(text);
+        starts.push(joined.len());
+        joined.push_str(text);
     }
-    let places = places(&whole, &starts);
+    let places = places(&joined, &starts);
     let mut start = 0;
     for block in &mut blocks {
         if let ContentBlock::Text { text, .. } = block {
@@ -103,8 +103,8 @@ pub fn foreign_content(content: ToolResultContent) -> ToolResultContent {
 
 /// Marks one tag of the runtime at every occurrence, so that a text cannot leave its frame.
 pub(crate) fn without_tag(text: &str, tag: &str) -> String {
-    let wanted = [skeleton(tag, usize::MAX)];
-    let places: Vec<usize> = openings(text).filter_map(|at| name_at(text, at, &wanted)).collect();
+    let names = [skeleton(tag, usize::MAX)];
+    let places: Vec<usize> = openings(text).filter_map(|at| name_at(text, at, &names)).collect();
     marked(text, &places)
 }
 
@@ -115,19 +115,19 @@ pub(crate) fn without_notes(text: &str) -> String {
 
 /// `true` if the text after an opening bracket is the name of one of these tags, in any spelling.
 pub(crate) fn is_tag(behind: &str, tags: &[&str]) -> bool {
-    let wanted: Vec<String> = tags.iter().map(|tag| skeleton(tag, usize::MAX)).collect();
-    name_at(behind, 0, &wanted).is_some()
+    let skeletons: Vec<String> = tags.iter().map(|tag| skeleton(tag, usize::MAX)).collect();
+    name_at(behind, 0, &skeletons).is_some()
 }
 
 fn marked(text: &str, places: &[usize]) -> String {
     let mut marked = String::with_capacity(text.len() + places.len() * MARK.len());
     let mut rest = text;
-    let mut from = 0;
+    let mut offset = 0;
     for at in places {
-        let Some((before, after)) = rest.split_at_checked(at - from) else { break };
+        let Some((before, after)) = rest.split_at_checked(at - offset) else { break };
         marked.push_str(before);
         marked.push_str(MARK);
-        (rest, from) = (after, *at);
+        (rest, offset) = (after, *at);
     }
     marked.push_str(rest);
     marked
@@ -197,7 +197,7 @@ fn is_bracket(c: char) -> bool {
 /// Returns the position of the name of a tag after an opening bracket, if it is one of these.
 fn name_at(text: &str, at: usize, names: &[String]) -> Option<usize> {
     let mut rest = text.get(at..)?;
-    let mut begins = None;
+    let mut start = None;
     let mut known = String::new();
     while let Some((c, len)) = spelled(rest) {
         let letters = folded(c);
@@ -205,10 +205,10 @@ fn name_at(text: &str, at: usize, names: &[String]) -> Option<usize> {
             return None;
         }
         for letter in letters.0.into_iter().flatten() {
-            begins.get_or_insert(text.len() - rest.len());
+            start.get_or_insert(text.len() - rest.len());
             known.push(letter);
             if names.contains(&known) {
-                return begins;
+                return start;
             }
             if !names.iter().any(|name| name.starts_with(&known)) {
                 return None;
@@ -222,7 +222,7 @@ fn name_at(text: &str, at: usize, names: &[String]) -> Option<usize> {
 /// Returns the position of the words of a note at the start of a line, if they are those of one.
 fn note_at(text: &str, at: usize, notes: &[String]) -> Option<usize> {
     let mut begins = None;
-    let mut known = String::new();
+    let mut prefix = String::new();
     for (offset, c) in text.get(at..)?.char_indices() {
         let letters = folded(c);
         // Another note may begin after these, which is searched there.
@@ -231,11 +231,11 @@ fn note_at(text: &str, at: usize, notes: &[String]) -> Option<usize> {
         }
         for letter in letters.0.into_iter().flatten() {
             begins.get_or_insert(at + offset);
-            known.push(letter);
-            if notes.contains(&known) {
+            prefix.push(letter);
+            if notes.contains(&prefix) {
                 return begins;
             }
-            if !notes.iter().any(|note| note.starts_with(&known)) {
+            if !notes.iter().any(|note| note.starts_with(&prefix)) {
                 return None;
             }
         }
@@ -256,8 +256,8 @@ fn is_filler(c: char) -> bool {
 }
 
 /// Returns the letters and digits of a text, in the form in which they are compared.
-fn skeleton(text: &str, most: usize) -> String {
-    text.chars().flat_map(|c| folded(c).0).flatten().take(most).collect()
+fn skeleton(text: &str, max_chars: usize) -> String {
+    text.chars().flat_map(|c| folded(c).0).flatten().take(max_chars).collect()
 }
 
 /// Letters and digits that a character is compared as; none for all other characters. A ligature or a Roman numeral has

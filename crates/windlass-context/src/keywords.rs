@@ -154,22 +154,22 @@ impl ThinkingKeywords {
         if thinking == Thinking::Off {
             return (thinking, effort);
         }
-        let at = match level {
+        let index = match level {
             ThinkingLevel::Think => 0,
             ThinkingLevel::ThinkHard => 1,
             ThinkingLevel::ThinkHarder => 2,
             ThinkingLevel::Ultrathink => 3,
         };
-        let budget = self.budgets.get(at).copied().unwrap_or_default();
-        let wanted = self.efforts.get(at).copied().and_then(|effort| model.effort_for(effort));
+        let budget = self.budgets.get(index).copied().unwrap_or_default();
+        let supported = self.efforts.get(index).copied().and_then(|effort| model.effort_for(effort));
         if model.adaptive_thinking {
-            return (Thinking::Adaptive, effort.max(wanted));
+            return (Thinking::Adaptive, effort.max(supported));
         }
         if model.thinking_budget {
-            let given = if let Thinking::Budget(given) = thinking { given } else { 0 };
-            return (Thinking::Budget(budget.max(given)), effort);
+            let host_budget = if let Thinking::Budget(host_budget) = thinking { host_budget } else { 0 };
+            return (Thinking::Budget(budget.max(host_budget)), effort);
         }
-        (thinking, effort.max(wanted))
+        (thinking, effort.max(supported))
     }
 }
 

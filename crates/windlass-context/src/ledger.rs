@@ -120,10 +120,10 @@ impl Ledger {
         self.files.iter()
     }
 
-    /// Returns the ledger for the model, in at most about `most` characters. The prompts come first, then the changed
-    /// files.
+    /// Returns the ledger for the model, in at most about `max_chars` characters. The prompts come first, then the
+    /// changed files.
     #[must_use]
-    pub fn text(&self, most: usize) -> String {
+    pub fn text(&self, max_chars: usize) -> String {
         let prompts = self.first_prompt.iter().chain(&self.prompts).map(|prompt| clean_line(prompt));
         let (changed, read): (Vec<_>, Vec<_>) = self.files().partition(|file| file.is_changed());
         let all: [(&str, Vec<String>); 7] = [
@@ -139,21 +139,21 @@ impl Ledger {
             ("What commands showed last", self.results.iter().cloned().collect()),
         ];
         let mut text = String::new();
-        let mut left = most;
+        let mut remaining = max_chars;
         for (heading, lines) in all.iter().filter(|(_, lines)| !lines.is_empty()) {
-            left = left.saturating_sub(heading.len() + 2);
-            let mut kept = String::new();
+            remaining = remaining.saturating_sub(heading.len() + 2);
+            let mut section = String::new();
             for line in lines {
                 let line = format!("\n- {}", foreign_text(line));
-                if line.chars().count() > left {
+                if line.chars().count() > remaining {
                     break;
                 }
-                left -= line.chars().count();
-                kept.push_str(&line);
+                remaining -= line.chars().count();
+                section.push_str(&line);
             }
-            if !kept.is_empty() {
+            if !section.is_empty() {
                 // Writing to a string cannot fail.
-                let _ = write!(text, "\n{heading}:{kept}");
+                let _ = write!(text, "\n{heading}:{section}");
             }
         }
         text
@@ -187,16 +187,16 @@ fn line(text: &str) -> String {
     cut(clean_line(text).trim(), MAX_LINE_CHARS)
 }
 
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
+fn cut(text: &str, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }
 }
 
-fn push(kept: &mut VecDeque<String>, one: String, most: usize) {
+fn push(kept: &mut VecDeque<String>, one: String, max_entries: usize) {
     kept.push_back(one);
-    while kept.len() > most {
+    while kept.len() > max_entries {
         kept.pop_front();
     }
 }

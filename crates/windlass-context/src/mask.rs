@@ -134,15 +134,15 @@ pub fn secret_in(text: &str) -> Option<SecretKind> {
 
 fn is_secret_variable(name: &str, value: &str) -> bool {
     let upper = name.to_ascii_uppercase();
-    let names_one = upper.split(['_', '-', '.']).any(|word| SECRET_NAMES.contains(&word));
+    let is_secret_name = upper.split(['_', '-', '.']).any(|word| SECRET_NAMES.contains(&word));
     // `PWD` is the directory; other values are paths, switches and counts.
     let is_plain = value.starts_with(['/', '~', '.']) || value.chars().all(|c| c.is_ascii_digit());
-    names_one && !is_plain && !matches!(upper.as_str(), "PWD" | "OLDPWD") && value.len() >= 8
+    is_secret_name && !is_plain && !matches!(upper.as_str(), "PWD" | "OLDPWD") && value.len() >= 8
 }
 
-/// Returns the end of the longest beginning of a text that has at most `most` bytes.
-fn boundary(text: &str, most: usize) -> usize {
-    (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+/// Returns the end of the longest beginning of a text that has at most `max_bytes` bytes.
+fn boundary(text: &str, max_bytes: usize) -> usize {
+    (0..=max_bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 fn pieces(text: &str) -> impl Iterator<Item = &str> {

@@ -14,8 +14,8 @@ const KEPT_TEXT: usize = 4_000;
 /// large.
 #[must_use]
 pub fn half_of_media(messages: &[SharedMessage], limits: MediaLimits) -> MediaLimits {
-    let all = messages.iter().map(|message| weight(&message.content)).fold(Weight::default(), Weight::and);
-    limits.with_total(all.bytes / 2, all.count / 2)
+    let total = messages.iter().map(|message| weight(&message.content)).fold(Weight::default(), Weight::and);
+    limits.with_total(total.bytes / 2, total.count / 2)
 }
 
 /// Returns the results of tools whose images and documents should be dropped, the oldest first; `None` if all are
@@ -26,18 +26,18 @@ pub fn half_of_media(messages: &[SharedMessage], limits: MediaLimits) -> MediaLi
 /// whatever the rest weighs: it was made for another model. Content from the user stays.
 #[must_use]
 pub fn media_to_drop(messages: &[SharedMessage], limits: MediaLimits, context: u64) -> Option<TrimRecord> {
-    let mut left = messages.iter().map(|message| weight(&message.content)).fold(Weight::default(), Weight::and);
-    let aim = if left.fits(limits) { limits } else { three_quarters(limits) };
+    let mut remaining = messages.iter().map(|message| weight(&message.content)).fold(Weight::default(), Weight::and);
+    let target = if remaining.fits(limits) { limits } else { three_quarters(limits) };
     let (mut dropped, mut freed) = (Vec::new(), 0_u64);
     for block in messages.iter().flat_map(|message| &message.content) {
         let ContentBlock::ToolResult(result) = block else { continue };
-        let own = weight(std::slice::from_ref(block));
-        if !left.is_eased_by(own, aim) && own.each_fits(limits) {
+        let block_weight = weight(std::slice::from_ref(block));
+        if !remaining.is_eased_by(block_weight, target) && block_weight.each_fits(limits) {
             continue;
         }
-        let note = note(result, own.count);
+        let note = note(result, block_weight.count);
         freed = freed.saturating_add(estimate_blocks(std::slice::from_ref(block)).saturating_sub(estimate_text(&note)));
-        left = left.without(own);
+        remaining = remaining.without(block_weight);
         dropped.push(TrimmedResult::new(result.tool_use_id.clone(), note));
     }
     (!dropped.is_empty()).then(|| TrimRecord::new(dropped, context, freed))
@@ -76,9 +76,9 @@ impl MediaTally {
 }
 
 fn three_quarters(limits: MediaLimits) -> MediaLimits {
-    let of = |limit: usize| limit - limit / 4;
-    let mut aim = limits.with_total(of(limits.bytes), of(limits.count));
-    aim.documents = of(limits.documents);
+    let reduce = |limit: usize| limit - limit / 4;
+    let mut aim = limits.with_total(reduce(limits.bytes), reduce(limits.count));
+    aim.documents = reduce(limits.documents);
     aim
 }
 
@@ -130,8 +130,8 @@ impl Weight {
 
     /// `true` if dropping `part` reduces an excess over the limits.
     fn is_eased_by(self, part: Self, limits: MediaLimits) -> bool {
-        let all = self.bytes > limits.bytes || self.count > limits.count;
-        all && part.count > 0 || self.documents > limits.documents && part.documents > 0
+        let exceeds = self.bytes > limits.bytes || self.count > limits.count;
+        exceeds && part.count > 0 || self.documents > limits.documents && part.documents > 0
     }
 }
 
@@ -152,13 +152,13 @@ fn weight(blocks: &[ContentBlock]) -> Weight {
 /// Returns the text for the model instead of a result with images: its text, and a note that they are gone.
 fn note(result: &ToolResult, count: usize) -> String {
     let text = result.content.text();
-    let kept: String = text.chars().take(KEPT_TEXT).collect();
-    let cut = if kept.len() < text.len() { " The end of its text went with them." } else { "" };
+    let shown_text: String = text.chars().take(KEPT_TEXT).collect();
+    let cut = if shown_text.len() < text.len() { " The end of its text went with them." } else { "" };
     let what = if count == 1 { "An image or document".to_owned() } else { format!("{count} images or documents") };
-    let gap = if kept.is_empty() { "" } else { "\n" };
+    let gap = if shown_text.is_empty() { "" } else { "\n" };
     let verb = if count == 1 { "was" } else { "were" };
     format!(
-        "{kept}{gap}{}",
+        "{shown_text}{gap}{}",
         foreign_text(&format!(
             "[{what} of this result {verb} taken out: the conversation had more than can be sent.{cut} Make the call again \
              if you need to look once more.]"

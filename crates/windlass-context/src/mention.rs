@@ -75,7 +75,7 @@ pub fn mentions(prompt: &str) -> Vec<Mention> {
                 open => open,
             };
         } else if fence.is_none() {
-            for mention in of_line(line) {
+            for mention in scan_line(line) {
                 if found.len() >= MAX_MENTIONS {
                     return found;
                 }
@@ -96,7 +96,7 @@ fn fence_of(line: &str) -> Option<&str> {
     line.get(..end).filter(|fence| fence.len() >= 3 && !line.get(end..).is_some_and(|rest| rest.contains(mark)))
 }
 
-fn of_line(line: &str) -> Vec<Mention> {
+fn scan_line(line: &str) -> Vec<Mention> {
     let mut found = Vec::new();
     let mut rest = line;
     let mut before = ' ';
@@ -150,9 +150,9 @@ fn quoted(text: &str) -> (Option<Mention>, usize) {
     let lines = word.find(|c: char| !matches!(c, ':' | '#' | '-' | 'L') && !c.is_ascii_digit());
     let lines = lines.and_then(|end| word.get(..end)).unwrap_or(word).trim_end_matches([':', '#', '-', 'L']);
     let has_lines = lines_of(&format!("x{lines}")).is_some();
-    let whole = if has_lines { format!("{name}{lines}") } else { name.to_owned() };
+    let full_name = if has_lines { format!("{name}{lines}") } else { name.to_owned() };
     let length = name.len().saturating_add(2).saturating_add(if has_lines { lines.len() } else { 0 });
-    let mut found = mention(&whole, name);
+    let mut found = mention(&full_name, name);
     if let (Some(mention), false) = (&mut found, has_lines) {
         mention.lines = None;
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 /// BM25 parameter `k1`: how soon further occurrences of a word in a document stop counting.
 const SATURATION: f64 = 1.2;
 /// BM25 parameter `b`: penalty of a long document relative to a short one with the same words. 0 is none, 1 is full.
-const LENGTH: f64 = 0.75;
+const LENGTH_PENALTY: f64 = 0.75;
 
 /// Documents that are searched by their words, ranked by BM25.
 ///
@@ -78,16 +78,17 @@ impl Relevance {
     pub fn search(&self, query: &str, limit: usize) -> Vec<Hit> {
         let count = self.lengths.len() as f64;
         let average = self.lengths.iter().sum::<f64>() / count.max(1.0);
-        let mut asked: Vec<String> = words(query).collect();
-        asked.sort_unstable();
-        asked.dedup();
+        let mut query_words: Vec<String> = words(query).collect();
+        query_words.sort_unstable();
+        query_words.dedup();
         let mut scores: HashMap<usize, f64> = HashMap::new();
-        for having in asked.iter().filter_map(|word| self.words.get(word)) {
+        for having in query_words.iter().filter_map(|word| self.words.get(word)) {
             let with = having.len() as f64;
             let rarity = (1.0 + (count - with + 0.5) / (with + 0.5)).ln();
             for (document, occurrences) in having {
                 let length = self.lengths.get(*document).copied().unwrap_or_default();
-                let damping = SATURATION * (1.0 - LENGTH + LENGTH * length / average.max(f64::MIN_POSITIVE));
+                let damping =
+                    SATURATION * (1.0 - LENGTH_PENALTY + LENGTH_PENALTY * length / average.max(f64::MIN_POSITIVE));
                 *scores.entry(*document).or_default() +=
                     rarity * occurrences * (SATURATION + 1.0) / (occurrences + damping);
             }
@@ -103,8 +104,8 @@ impl Relevance {
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').flat_map(|name| {
         let parts = parts(name);
-        let whole = (parts.len() > 1).then(|| parts.concat());
-        parts.into_iter().chain(whole)
+        let joined = (parts.len() > 1).then(|| parts.concat());
+        parts.into_iter().chain(joined)
     })
 }
 
@@ -112,19 +113,19 @@ fn words(text: &str) -> impl Iterator<Item = String> + '_ {
 /// capital of a row that a small letter follows (`HTTPServer`).
 fn parts(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
-    let mut before: Option<char> = None;
+    let mut previous: Option<char> = None;
     let mut rest = name.chars().peekable();
     while let Some(letter) = rest.next() {
         let separates = letter == '_' || letter == '-';
         let begins = letter.is_uppercase()
-            && before.is_some_and(|b| !b.is_uppercase() || rest.peek().is_some_and(|after| after.is_lowercase()));
+            && previous.is_some_and(|b| !b.is_uppercase() || rest.peek().is_some_and(|after| after.is_lowercase()));
         if separates || begins {
             parts.push(String::new());
         }
         if let (false, Some(part)) = (separates, parts.last_mut()) {
             part.extend(letter.to_lowercase());
         }
-        before = Some(letter);
+        previous = Some(letter);
     }
     parts.retain(|part| !part.is_empty());
     parts

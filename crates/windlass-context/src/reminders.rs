@@ -50,8 +50,8 @@ impl LimitsLeft {
     #[must_use]
     pub fn new(money: Option<(u64, u64)>, turns: Option<(u32, u32)>) -> Self {
         let percent = |(all, spent): (u64, u64)| {
-            let left = u128::from(all.saturating_sub(spent)).saturating_mul(100);
-            u8::try_from(left.checked_div(u128::from(all)).unwrap_or(0)).unwrap_or(100)
+            let remaining = u128::from(all.saturating_sub(spent)).saturating_mul(100);
+            u8::try_from(remaining.checked_div(u128::from(all)).unwrap_or(0)).unwrap_or(100)
         };
         Self { money_percent: money.map(percent), turns: turns.map(|(all, used)| (all, all.saturating_sub(used))) }
     }

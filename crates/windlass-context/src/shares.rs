@@ -77,12 +77,12 @@ impl ContextShares {
             let of_section = texts.iter().enumerate().filter(|(_, text)| Section::of(text) == section);
             let mut in_order: Vec<(usize, &FileInstructions)> = of_section.collect();
             in_order.sort_by_key(|(_, text)| (!known.has_file(text), rank(text.source)));
-            let mut room = window.saturating_mul(self.percent(section).into()) / 100;
+            let mut remaining = window.saturating_mul(self.percent(section).into()) / 100;
             for (at, text) in in_order.into_iter().filter(|_| window > 0) {
                 let tokens = estimate_text(&text.text);
-                match room.checked_sub(tokens) {
-                    Some(rest) => room = rest,
-                    None if known.has_file(text) => room = 0,
+                match remaining.checked_sub(tokens) {
+                    Some(rest) => remaining = rest,
+                    None if known.has_file(text) => remaining = 0,
                     None => drop(left_out.insert(at)),
                 }
             }

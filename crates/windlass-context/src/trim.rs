@@ -69,17 +69,18 @@ pub fn results_to_trim(messages: &[SharedMessage], rules: &TrimRules, context: u
     if !rules.enabled || limit == 0 {
         return None;
     }
-    let (mut keep, least) = (rules.keep.min(limit / 4), rules.least_freed.min(limit / 8));
+    let (mut keep, min_freed) = (rules.keep.min(limit / 4), rules.least_freed.min(limit / 8));
     let calls: HashMap<&ToolUseId, &ToolUse> = messages
         .iter()
         .flat_map(|message| &message.content)
         .filter_map(|block| block.as_tool_use().map(|call| (&call.id, call)))
         .collect();
-    let (_, read) = messages.split_last()?;
-    let results = read.iter().rev().flat_map(|message| message.content.iter().rev()).filter_map(|block| match block {
-        ContentBlock::ToolResult(result) => Some((result, estimate_blocks(std::slice::from_ref(block)))),
-        _ => None,
-    });
+    let (_, read_messages) = messages.split_last()?;
+    let results =
+        read_messages.iter().rev().flat_map(|message| message.content.iter().rev()).filter_map(|block| match block {
+            ContentBlock::ToolResult(result) => Some((result, estimate_blocks(std::slice::from_ref(block)))),
+            _ => None,
+        });
     let (mut trimmed, mut freed) = (Vec::new(), 0_u64);
     for (result, tokens) in results {
         if keep > 0 {
@@ -92,9 +93,9 @@ pub fn results_to_trim(messages: &[SharedMessage], rules: &TrimRules, context: u
         trimmed.push(TrimmedResult::new(result.tool_use_id.clone(), note));
     }
     let freed = freed / 4 * 3;
-    let is_enough = context.saturating_sub(freed).saturating_add(least / 2) <= limit;
+    let is_enough = context.saturating_sub(freed).saturating_add(min_freed / 2) <= limit;
     trimmed.reverse();
-    (!trimmed.is_empty() && freed >= least && is_enough).then(|| TrimRecord::new(trimmed, context, freed))
+    (!trimmed.is_empty() && freed >= min_freed && is_enough).then(|| TrimRecord::new(trimmed, context, freed))
 }
 
 fn may_go(result: &ToolResult, call: &ToolUse, tokens: u64) -> bool {

@@ -155,7 +155,7 @@ impl StreamedTokens {
 
     /// Returns the tokens until now.
     pub fn tokens(&self) -> u64 {
-        // The signature contains the reasoning of which a summary is shown: the longer one counts.
+        // The signature contains the reasoning of which a summary is shown: the longer one is used.
         self.before + self.shown.tokens().max(self.sealed.div_ceil(BYTES_PER_TOKEN))
     }
 }

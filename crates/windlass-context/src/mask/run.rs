@@ -125,11 +125,11 @@ impl Found {
 
 /// Returns the name before a sign, and its position.
 fn name_before(run: &str, sign: usize) -> (usize, &str) {
-    let left = run.get(..sign).unwrap_or_default().trim_end_matches(QUOTES);
+    let before_sign = run.get(..sign).unwrap_or_default().trim_end_matches(QUOTES);
     let name = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    let length = left.chars().rev().take(LONGEST_NAME).take_while(name).count();
-    let at = left.len() - length;
-    (at, left.get(at..).unwrap_or_default())
+    let length = before_sign.chars().rev().take(LONGEST_NAME).take_while(name).count();
+    let at = before_sign.len() - length;
+    (at, before_sign.get(at..).unwrap_or_default())
 }
 
 /// Finds keys of vendors, at the beginnings of words.
@@ -154,12 +154,12 @@ fn keys(run: &str, previous: Option<char>, found: &mut Vec<Found>) {
 
 /// Finds passwords of addresses: `://user:password@`.
 fn passwords(run: &str, found: &mut Vec<Found>) {
-    let mut from = 0;
-    while let Some(at) = run.get(from..).and_then(|rest| rest.find("://")) {
-        let start = from + at + "://".len();
+    let mut search_start = 0;
+    while let Some(at) = run.get(search_start..).and_then(|rest| rest.find("://")) {
+        let start = search_start + at + "://".len();
         let rest = run.get(start..).unwrap_or_default();
         let authority = rest.find(['/', '?', '#', '"', '\'', '<', '>']).and_then(|end| rest.get(..end)).unwrap_or(rest);
-        from = start;
+        search_start = start;
         let Some((user, _)) = authority.rsplit_once('@') else { continue };
         let Some((name, password)) = user.split_once(':') else { continue };
         if !is_placeholder(password) {

@@ -95,11 +95,11 @@ impl MaskStream {
 }
 
 fn write(word: &str, found: &[Found], out: &mut String) {
-    let mut at = 0;
+    let mut written = 0;
     for secret in found {
-        out.push_str(word.get(at..secret.place.start).unwrap_or_default());
+        out.push_str(word.get(written..secret.place.start).unwrap_or_default());
         out.push_str(MASKED);
-        at = secret.place.end;
+        written = secret.place.end;
     }
-    out.push_str(word.get(at..).unwrap_or_default());
+    out.push_str(word.get(written..).unwrap_or_default());
 }
