@@ -56,8 +56,8 @@ impl Cache {
         let mut text = Vec::new();
         File::open(path).ok()?.take(MAX_FILE_BYTES).read_to_end(&mut text).ok()?;
         let rest = text.strip_prefix(VERSION.as_bytes())?;
-        let at = rest.iter().position(|byte| *byte == b'\n')?;
-        let (sum, body) = rest.split_at_checked(at)?;
+        let newline = rest.iter().position(|byte| *byte == b'\n')?;
+        let (sum, body) = rest.split_at_checked(newline)?;
         let body = body.get(1..)?;
         (blake3::hash(body).to_hex().as_bytes() == sum).then(|| serde_json::from_slice(body).ok())?
     }
@@ -79,14 +79,14 @@ impl Cache {
         let mut files: Vec<_> = entries
             .filter_map(|entry| {
                 let entry = entry.ok()?;
-                let is_own = entry.file_name().to_str().is_some_and(|name| !name.starts_with(&self.key));
+                let is_other_project = entry.file_name().to_str().is_some_and(|name| !name.starts_with(&self.key));
                 let modified = entry.metadata().ok()?.modified().ok()?;
-                is_own.then(|| (modified, entry.path()))
+                is_other_project.then(|| (modified, entry.path()))
             })
             .collect();
-        if let Some(many) = files.len().checked_sub(MAX_FILES).filter(|many| *many > 0) {
+        if let Some(excess) = files.len().checked_sub(MAX_FILES).filter(|excess| *excess > 0) {
             files.sort_unstable();
-            for (_, path) in files.into_iter().take(many) {
+            for (_, path) in files.into_iter().take(excess) {
                 // Another process may have removed it.
                 let _removed = fs::remove_file(path);
             }

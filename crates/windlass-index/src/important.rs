@@ -104,8 +104,8 @@ const FRAMEWORKS: &[(&str, &str)] = &[
 
 /// Framework of a package of this name.
 pub(crate) fn framework_of(package: &str) -> Option<&'static str> {
-    let at = FRAMEWORKS.binary_search_by(|(known, _)| (*known).cmp(package)).ok()?;
-    FRAMEWORKS.get(at).map(|(_, framework)| *framework)
+    let index = FRAMEWORKS.binary_search_by(|(known, _)| (*known).cmp(package)).ok()?;
+    FRAMEWORKS.get(index).map(|(_, framework)| *framework)
 }
 
 #[cfg(test)]

@@ -21,10 +21,10 @@ use windlass_tool::{Cancel, Clock, EntryKind, SystemClock};
 /// Interval between two checks while a thread waits for another one.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// Maximum number of names of the root that are read for a first request without a cache.
-const NAMES: usize = 2_000;
+const MAX_ROOT_NAMES: usize = 2_000;
 /// Maximum number of manifests of the root that are read for it, and of bytes of each.
-const FIRST_MANIFESTS: usize = 12;
-const FIRST_BYTES: u64 = 64 * 1024;
+const MAX_ROOT_MANIFESTS: usize = 12;
+const MAX_ROOT_MANIFEST_BYTES: u64 = 64 * 1024;
 
 /// Configuration of an index.
 #[derive(Clone)]
@@ -132,8 +132,8 @@ impl ProjectIndex {
     #[must_use]
     pub fn for_model(&self) -> Option<FileInstructions> {
         let work = &self.work;
-        let kept = work.cache.as_ref().and_then(|cache| cache.read::<Overview>(Part::Overview));
-        work.readable(kept.unwrap_or_else(|| work.of_root())).for_model()
+        let cached = work.cache.as_ref().and_then(|cache| cache.read::<Overview>(Part::Overview));
+        work.readable(cached.unwrap_or_else(|| work.overview_of_root())).for_model()
     }
 
     /// Updates the index and its cache on a thread of its own. Only the first call has an effect.
@@ -220,58 +220,59 @@ impl Work {
         state: &'a mut Option<State>,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<&'a mut State, Interrupted> {
-        let kept = || self.cache.as_ref().and_then(|cache| cache.read::<Kept>(Part::Tree));
-        let before = state.take().unwrap_or_else(|| State { kept: kept().unwrap_or_default(), ..State::default() });
-        let (tree, manifests) = (before.kept.tree, before.kept.manifests);
+        let load_cached = || self.cache.as_ref().and_then(|cache| cache.read::<Kept>(Part::Tree));
+        let previous =
+            state.take().unwrap_or_else(|| State { kept: load_cached().unwrap_or_default(), ..State::default() });
+        let (tree, manifests) = (previous.kept.tree, previous.kept.manifests);
         let (kept, differs) = self.walk(stop, |walk| {
             let (tree, tree_differs) = walk.run(Some(tree))?;
             let (manifests, manifests_differ) = manifests::refreshed(walk, &tree, manifests)?;
             Ok((Kept { tree, manifests }, tree_differs || manifests_differ))
         })?;
         if differs {
-            self.keep(Part::Overview, &kept.overview());
-            self.keep(Part::Tree, &kept);
+            self.write_cache(Part::Overview, &kept.overview());
+            self.write_cache(Part::Tree, &kept);
         }
-        let searchable = before.searchable.filter(|_| !differs);
-        Ok(state.insert(State { kept, symbols: before.symbols, searchable }))
+        let searchable = previous.searchable.filter(|_| !differs);
+        Ok(state.insert(State { kept, symbols: previous.symbols, searchable }))
     }
 
     /// Updates the symbols, and their cache if they have changed.
     fn refresh_symbols(&self, state: &mut State, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), Interrupted> {
-        let kept = || self.cache.as_ref().and_then(|cache| cache.read::<Symbols>(Part::Symbols));
-        let before = state.symbols.take().or_else(kept).unwrap_or_default();
-        let (symbols, differs) = self.walk(stop, |walk| before.refreshed(walk, &state.kept.tree))?;
+        let load_cached = || self.cache.as_ref().and_then(|cache| cache.read::<Symbols>(Part::Symbols));
+        let previous = state.symbols.take().or_else(load_cached).unwrap_or_default();
+        let (symbols, differs) = self.walk(stop, |walk| previous.refreshed(walk, &state.kept.tree))?;
         if differs {
-            self.keep(Part::Symbols, &symbols);
+            self.write_cache(Part::Symbols, &symbols);
             state.searchable = None;
         }
         state.symbols = Some(symbols);
         Ok(())
     }
 
-    fn keep(&self, part: Part, content: &impl Serialize) {
+    fn write_cache(&self, part: Part, content: &impl Serialize) {
         if let Some(Err(error)) = self.cache.as_ref().map(|cache| cache.write(part, content)) {
             tracing::debug!(%error, "the index is not kept");
         }
     }
 
     /// Overview from the root alone.
-    fn of_root(&self) -> Overview {
+    fn overview_of_root(&self) -> Overview {
         self.walk(&|| false, |walk| {
-            let entries = walk.reader.entries(walk.root, NAMES).unwrap_or_default();
+            let entries = walk.reader.entries(walk.root, MAX_ROOT_NAMES).unwrap_or_default();
             let files = entries.into_iter().filter(|entry| entry.kind == EntryKind::File);
             let mut names: Vec<String> = files.filter_map(|entry| entry.name.into_string().ok()).collect();
             names.sort_unstable();
             let kinds = names.iter().filter_map(|name| Some((name, ManifestKind::of(name)?)));
-            let read = |(name, kind): (&String, ManifestKind)| {
+            let read_manifest = |(name, kind): (&String, ManifestKind)| {
                 let full = walk.root.join(name);
-                let head = walk.reader.head(&full, FIRST_BYTES).ok().filter(|_| !is_secret(&full))?;
+                let head = walk.reader.head(&full, MAX_ROOT_MANIFEST_BYTES).ok().filter(|_| !is_secret(&full))?;
                 let manifest = crate::manifest::read(kind, name, &String::from_utf8_lossy(&head));
                 Some(Known { path: name.clone(), kind, manifest })
             };
-            let known: Vec<Known> = kinds.take(FIRST_MANIFESTS).filter_map(read).collect();
+            let manifests: Vec<Known> = kinds.take(MAX_ROOT_MANIFESTS).filter_map(read_manifest).collect();
             let tree = Tree { folders: vec![Folder::of_names(names)], is_complete: false };
-            let overview = Overview::of(&tree, &known.iter().collect::<Vec<_>>());
+            let overview = Overview::of(&tree, &manifests.iter().collect::<Vec<_>>());
             // The number of the root's files does not describe the project.
             Overview { files: 0, languages: Vec::new(), ..overview }
         })

@@ -1,7 +1,7 @@
 //! Languages of files, by name.
 
 /// File extensions, in lower case and in order, with their languages.
-const ENDINGS: &[(&str, &str)] = &[
+const EXTENSIONS: &[(&str, &str)] = &[
     ("adb", "Ada"),
     ("ads", "Ada"),
     ("asm", "Assembly"),
@@ -99,13 +99,13 @@ const ENDINGS: &[(&str, &str)] = &[
 
 /// Language of a file of this name. `None` for data and texts.
 pub(crate) fn language_of(name: &str) -> Option<&'static str> {
-    let ending = name.rsplit_once('.')?.1;
-    let mut small = [0_u8; 8];
-    let small = small.get_mut(..ending.len())?;
-    small.copy_from_slice(ending.as_bytes());
-    small.make_ascii_lowercase();
-    let at = ENDINGS.binary_search_by(|(known, _)| known.as_bytes().cmp(small)).ok()?;
-    ENDINGS.get(at).map(|(_, language)| *language)
+    let extension = name.rsplit_once('.')?.1;
+    let mut lowercase = [0_u8; 8];
+    let lowercase = lowercase.get_mut(..extension.len())?;
+    lowercase.copy_from_slice(extension.as_bytes());
+    lowercase.make_ascii_lowercase();
+    let index = EXTENSIONS.binary_search_by(|(known, _)| known.as_bytes().cmp(lowercase)).ok()?;
+    EXTENSIONS.get(index).map(|(_, language)| *language)
 }
 
 #[cfg(test)]
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_ending_names_the_language() {
-        assert!(ENDINGS.is_sorted(), "they are searched by halves");
+        assert!(EXTENSIONS.is_sorted(), "they are searched by halves");
         assert_eq!(language_of("main.rs"), Some("Rust"));
         assert_eq!(language_of("A.TSX"), Some("TypeScript"));
         for none in ["README", "a.md", "x.", ".rs.bak", "a.verylongending", "ö.ü", ""] {

@@ -10,7 +10,7 @@ mod python;
 mod targets;
 mod toml;
 
-use content::MOST;
+use content::MAX_ENTRIES;
 pub(crate) use content::Manifest;
 pub use content::{ManifestKind, Purpose};
 
@@ -20,7 +20,7 @@ const MAX_TEXT_BYTES: usize = 200;
 /// Reads the beginning of a manifest. Text that is no such manifest has little or no content.
 pub(crate) fn read(kind: ManifestKind, file: &str, head: &str) -> Manifest {
     let head = head.strip_prefix('\u{feff}').unwrap_or(head);
-    let mut read = match kind {
+    let mut manifest = match kind {
         ManifestKind::Cargo => cargo::read(head),
         ManifestKind::Npm => npm::read(head),
         ManifestKind::Composer => npm::read_composer(head),
@@ -35,14 +35,14 @@ pub(crate) fn read(kind: ManifestKind, file: &str, head: &str) -> Manifest {
         ManifestKind::Just => targets::read("just", head),
     };
     let fits = |text: &str| !text.is_empty() && text.len() <= MAX_TEXT_BYTES && !text.contains(char::is_control);
-    read.name = read.name.filter(|name| fits(name));
-    read.dependencies.retain(|one| fits(&one.name) && one.folder.as_deref().is_none_or(fits));
-    read.commands.retain(|one| fits(&one.command));
-    read.entry_points.retain(|one| fits(one));
-    read.dependencies.truncate(MOST);
-    read.commands.truncate(MOST);
-    read.entry_points.truncate(MOST);
-    read
+    manifest.name = manifest.name.filter(|name| fits(name));
+    manifest.dependencies.retain(|one| fits(&one.name) && one.folder.as_deref().is_none_or(fits));
+    manifest.commands.retain(|one| fits(&one.command));
+    manifest.entry_points.retain(|one| fits(one));
+    manifest.dependencies.truncate(MAX_ENTRIES);
+    manifest.commands.truncate(MAX_ENTRIES);
+    manifest.entry_points.truncate(MAX_ENTRIES);
+    manifest
 }
 
 #[cfg(test)]

@@ -123,7 +123,7 @@ impl Overview {
                 overview.important.push(path);
             }
         }
-        // Files for programs come after files for people.
+        // Readmes come first; hidden files, which are for programs, come last.
         overview
             .important
             .sort_by_key(|path| (!path.to_ascii_uppercase().starts_with("README"), path.starts_with('.')));
@@ -154,11 +154,11 @@ fn languages(tree: &Tree) -> Vec<LanguageShare> {
     for language in tree.files().filter_map(|(_, name)| language_of(name)) {
         *counts.entry(language).or_default() += 1;
     }
-    let all: usize = counts.values().sum();
+    let total: usize = counts.values().sum();
     let mut shares: Vec<LanguageShare> = counts
         .into_iter()
         .map(|(language, files)| {
-            let percent = files.saturating_mul(100).checked_div(all).unwrap_or_default();
+            let percent = files.saturating_mul(100).checked_div(total).unwrap_or_default();
             LanguageShare { language: language.to_owned(), files, percent: u8::try_from(percent).unwrap_or(100) }
         })
         .collect();
@@ -171,8 +171,8 @@ fn folder_of(path: &str) -> &str {
 }
 
 /// Path below the root for a path in a manifest. `None` if it leads out.
-fn below(manifest: &str, named: &str) -> Option<String> {
-    let path = normalized(&std::path::Path::new("/r").join(folder_of(manifest)).join(named));
+fn path_below_root(manifest: &str, path_in_manifest: &str) -> Option<String> {
+    let path = normalized(&std::path::Path::new("/r").join(folder_of(manifest)).join(path_in_manifest));
     let path = path.strip_prefix("/r").ok()?;
     let parts: Option<Vec<&str>> = path.iter().map(|part| part.to_str()).collect();
     parts.map(|parts| parts.join("/"))
@@ -190,10 +190,10 @@ fn packages(manifests: &[&Known]) -> Vec<Package> {
         named.iter().map(|known| ((known.kind, folder_of(&known.path)), known.path.as_str())).collect();
     let uses = |known: &Known| {
         let used = known.manifest.dependencies.iter().filter_map(|dependency| {
-            let folder = dependency.folder.as_deref().and_then(|folder| below(&known.path, folder));
-            let at = folder.as_deref().and_then(|folder| by_folder.get(&(known.kind, folder)).copied());
-            let named = || by_name.get(&(known.kind, dependency.name.as_str())).copied();
-            at.or_else(named).map(str::to_owned)
+            let folder = dependency.folder.as_deref().and_then(|folder| path_below_root(&known.path, folder));
+            let by_path = folder.as_deref().and_then(|folder| by_folder.get(&(known.kind, folder)).copied());
+            let with_same_name = || by_name.get(&(known.kind, dependency.name.as_str())).copied();
+            by_path.or_else(with_same_name).map(str::to_owned)
         });
         let used: BTreeSet<String> = used.filter(|path| *path != known.path).collect();
         used.into_iter().collect()
@@ -205,23 +205,23 @@ fn packages(manifests: &[&Known]) -> Vec<Package> {
     named.iter().filter_map(package).collect()
 }
 
-/// Commands: stated ones of the root, then usual ones of the root, then stated ones of the folders below. The usual
-/// command of a package below the root is also that of the whole.
+/// Commands: stated ones of the root, then usual ones of the root, then stated ones of the folders below. A usual
+/// command that is already listed is left out: at the root it covers the packages below.
 fn commands(manifests: &[&Known]) -> Vec<ProjectCommand> {
-    let all = manifests.iter().flat_map(|known| {
-        known.manifest.commands.iter().map(|said| ProjectCommand {
-            purpose: said.purpose,
-            command: said.command.clone(),
+    let candidates = manifests.iter().flat_map(|known| {
+        known.manifest.commands.iter().map(|entry| ProjectCommand {
+            purpose: entry.purpose,
+            command: entry.command.clone(),
             manifest: known.path.clone(),
-            is_stated: said.is_stated,
+            is_stated: entry.is_stated,
         })
     });
     let mut found: Vec<ProjectCommand> = Vec::new();
-    for command in all {
-        let is_there = found.iter().any(|known| {
+    for command in candidates {
+        let is_listed = found.iter().any(|known| {
             known.command == command.command && (!command.is_stated || known.manifest == command.manifest)
         });
-        if !is_there {
+        if !is_listed {
             found.push(command);
         }
     }
@@ -244,10 +244,10 @@ fn frameworks(manifests: &[&Known]) -> Vec<Framework> {
 }
 
 fn stated_entry_points(manifests: &[&Known]) -> BTreeSet<String> {
-    let of = |known: &Known| -> Vec<String> {
-        known.manifest.entry_points.iter().filter_map(|path| below(&known.path, path)).collect()
+    let entry_points_of = |known: &Known| -> Vec<String> {
+        known.manifest.entry_points.iter().filter_map(|path| path_below_root(&known.path, path)).collect()
     };
-    manifests.iter().flat_map(|known| of(known)).collect()
+    manifests.iter().flat_map(|known| entry_points_of(known)).collect()
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use serde::Serialize;
 use windlass_context::{Relevance, is_secret};
 
 /// Weights of a word in the name of a file, in the folders above it, and in a symbol.
-const NAME: f64 = 3.0;
-const FOLDERS: f64 = 1.0;
-const SYMBOL: f64 = 1.5;
+const NAME_WEIGHT: f64 = 3.0;
+const FOLDERS_WEIGHT: f64 = 1.0;
+const SYMBOL_WEIGHT: f64 = 1.5;
 /// Maximum number of searched files, those nearest to the root.
 const MAX_FILES: usize = 100_000;
 /// Maximum number of symbols of one file in a result.
@@ -49,15 +49,17 @@ pub(crate) struct Searchable {
 impl Searchable {
     pub(crate) fn new(tree: &Tree, symbols: &Symbols) -> Self {
         let (mut words, mut places) = (Relevance::default(), Vec::new());
-        for (folder, at) in tree.folders.iter().zip(0_u32..) {
-            for (name, number) in folder.files.iter().zip(0_u32..) {
+        for (folder, folder_number) in tree.folders.iter().zip(0_u32..) {
+            for (name, file_number) in folder.files.iter().zip(0_u32..) {
                 let path = folder.path_of(name);
                 if places.len() >= MAX_FILES || is_secret(std::path::Path::new(&path)) {
                     continue;
                 }
-                let defined = symbols.of(&path).iter().map(|symbol| (SYMBOL, symbol.name.as_str()));
-                words.add([(NAME, name.as_str()), (FOLDERS, folder.path.as_str())].into_iter().chain(defined));
-                places.push((at, number));
+                let defined = symbols.of(&path).iter().map(|symbol| (SYMBOL_WEIGHT, symbol.name.as_str()));
+                words.add(
+                    [(NAME_WEIGHT, name.as_str()), (FOLDERS_WEIGHT, folder.path.as_str())].into_iter().chain(defined),
+                );
+                places.push((folder_number, file_number));
             }
         }
         Self { words, places }
@@ -76,7 +78,7 @@ impl Searchable {
             let (folder, number) = *self.places.get(hit.document)?;
             let folder = tree.folders.get(folder as usize)?;
             let path = folder.path_of(folder.files.get(number as usize)?);
-            may_read(&path).then(|| FileHit { symbols: best(symbols.of(&path), query), path, score: hit.score })
+            may_read(&path).then(|| FileHit { symbols: best_symbols(symbols.of(&path), query), path, score: hit.score })
         });
         let is_complete = tree.is_complete && self.places.len() < MAX_FILES;
         Found { hits: hits.take(limit).collect(), searched: self.places.len(), is_complete }
@@ -84,13 +86,13 @@ impl Searchable {
 }
 
 /// Best matching symbols, in the order of their lines.
-fn best(symbols: &[Symbol], query: &str) -> Vec<Symbol> {
+fn best_symbols(symbols: &[Symbol], query: &str) -> Vec<Symbol> {
     let mut words = Relevance::default();
     for symbol in symbols {
         words.add([(1.0, symbol.name.as_str())]);
     }
     let hits = words.search(query, MAX_SYMBOLS);
-    let mut best: Vec<Symbol> = hits.into_iter().filter_map(|hit| symbols.get(hit.document).cloned()).collect();
-    best.sort_by_key(|symbol| symbol.line);
-    best
+    let mut found: Vec<Symbol> = hits.into_iter().filter_map(|hit| symbols.get(hit.document).cloned()).collect();
+    found.sort_by_key(|symbol| symbol.line);
+    found
 }

@@ -52,11 +52,11 @@ impl Symbols {
     pub(crate) fn refreshed(mut self, walk: &Walk<'_>, tree: &Tree) -> Result<(Self, bool), Interrupted> {
         let sources = tree.files().filter_map(|(folder, name)| Some((folder.path_of(name), Style::of(name)?)));
         let sources: Vec<(String, Style)> = sources.take(MAX_SOURCES).collect();
-        let read = for_each(&sources, walk.stop, |(path, style)| read(walk, path, *style, self.sources.get(path)))?;
+        let results = for_each(&sources, walk.stop, |(path, style)| read(walk, path, *style, self.sources.get(path)))?;
         let count_before = self.sources.len();
-        let (mut all, mut differs, mut room) = (HashMap::with_capacity(sources.len()), false, MAX_SYMBOLS);
-        for ((path, _), read) in sources.into_iter().zip(read) {
-            let mut source = match read {
+        let (mut updated, mut differs, mut remaining) = (HashMap::with_capacity(sources.len()), false, MAX_SYMBOLS);
+        for ((path, _), result) in sources.into_iter().zip(results) {
+            let mut source = match result {
                 Some(source) => {
                     differs |= self.sources.get(&path) != Some(&source);
                     source
@@ -66,24 +66,24 @@ impl Symbols {
                     None => continue,
                 },
             };
-            source.symbols.truncate(room);
-            room = room.saturating_sub(source.symbols.len());
-            all.insert(path, source);
+            source.symbols.truncate(remaining);
+            remaining = remaining.saturating_sub(source.symbols.len());
+            updated.insert(path, source);
         }
-        differs |= all.len() != count_before;
-        Ok((Self { sources: all }, differs))
+        differs |= updated.len() != count_before;
+        Ok((Self { sources: updated }, differs))
     }
 }
 
 /// Symbols of a source. `None` if they are unchanged.
-fn read(walk: &Walk<'_>, path: &str, style: Style, before: Option<&Source>) -> Option<Source> {
+fn read(walk: &Walk<'_>, path: &str, style: Style, previous: Option<&Source>) -> Option<Source> {
     let full = walk.root.join(path);
-    let stamp = std::fs::symlink_metadata(&full).ok().and_then(|found| Stamp::of(&found, walk.now));
-    if before.is_some_and(|before| stamp.is_some() && before.stamp == stamp) {
+    let stamp = std::fs::symlink_metadata(&full).ok().and_then(|metadata| Stamp::of(&metadata, walk.now));
+    if previous.is_some_and(|previous| stamp.is_some() && previous.stamp == stamp) {
         return None;
     }
     let head = walk.reader.head(&full, MAX_SOURCE_BYTES).ok().filter(|_| !is_secret(&full)).unwrap_or_default();
-    // Binary bytes occur early in a file that is not text.
+    // A zero byte early in a file shows that it is not text.
     let is_text = !head.iter().take(8_192).any(|byte| *byte == 0);
     let symbols = if is_text { scan(style, &String::from_utf8_lossy(&head)) } else { Vec::new() };
     Some(Source { stamp, symbols })

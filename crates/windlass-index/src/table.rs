@@ -6,13 +6,13 @@ use std::fmt;
 use windlass_types::text::{clean_line, visible_path};
 
 /// Maximum number of shown rows of each table.
-const ROWS: usize = 40;
+const MAX_SHOWN_ROWS: usize = 40;
 
 /// Shows all tables, at most 40 rows of each.
 impl fmt::Display for Overview {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let more = if self.is_complete { "" } else { "at least " };
-        write!(f, "{more}{} files in {} folders", self.files, self.folders)?;
+        let qualifier = if self.is_complete { "" } else { "at least " };
+        write!(f, "{qualifier}{} files in {} folders", self.files, self.folders)?;
         let languages = self.languages.iter();
         table(
             f,
@@ -26,8 +26,8 @@ impl fmt::Display for Overview {
         });
         table(f, "Packages", packages)?;
         let commands = self.commands.iter().map(|command| {
-            let from = if command.is_stated { "stated in" } else { "usual for" };
-            format!("{}: `{}` ({from} {})", command.purpose.as_str(), command.command, command.manifest)
+            let source = if command.is_stated { "stated in" } else { "usual for" };
+            format!("{}: `{}` ({source} {})", command.purpose.as_str(), command.command, command.manifest)
         });
         table(f, "Commands", commands)?;
         table(f, "Frameworks", self.frameworks.iter().map(|one| format!("{} ({})", one.name, one.manifest)))?;
@@ -42,7 +42,7 @@ fn table(f: &mut fmt::Formatter<'_>, name: &str, rows: impl Iterator<Item = Stri
     if rows.peek().is_some() {
         write!(f, "\n\n{name}")?;
     }
-    for row in rows.by_ref().take(ROWS) {
+    for row in rows.by_ref().take(MAX_SHOWN_ROWS) {
         write!(f, "\n- {}", clean_line(&row))?;
     }
     match rows.count() {

@@ -18,9 +18,9 @@ impl Overview {
             return None;
         }
         if self.files > 0 {
-            let more = if self.is_complete { "" } else { "at least " };
+            let qualifier = if self.is_complete { "" } else { "at least " };
             let (files, folders) = (counted(self.files, "file"), counted(self.folders, "folder"));
-            lines.insert(0, format!("{more}{files} in {folders}"));
+            lines.insert(0, format!("{qualifier}{files} in {folders}"));
         }
         loop {
             let text = FileInstructions::index(&lines.join("\n"))?;
@@ -59,24 +59,24 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A line with as many items as fit into `room` bytes, and the number of the others. `None` if none fits.
-fn line(name: &str, room: usize, items: impl Iterator<Item = String>) -> Option<String> {
+/// A line with as many items as fit into `max_bytes` bytes, and the number of the others. `None` if none fits.
+fn line(name: &str, max_bytes: usize, items: impl Iterator<Item = String>) -> Option<String> {
     let mut text = format!("{name}: ");
-    let (mut is_first, mut more) = (true, 0_usize);
+    let (mut is_first, mut omitted) = (true, 0_usize);
     for item in items {
         let item = clean_line(&item);
         let separator = if is_first { "" } else { ", " };
-        if more == 0 && text.len().saturating_add(separator.len()).saturating_add(item.len()) <= room {
+        if omitted == 0 && text.len().saturating_add(separator.len()).saturating_add(item.len()) <= max_bytes {
             text.push_str(separator);
             text.push_str(&item);
             is_first = false;
         } else {
-            more = more.saturating_add(1);
+            omitted = omitted.saturating_add(1);
         }
     }
-    if more > 0 && !is_first {
+    if omitted > 0 && !is_first {
         // Writing to a text cannot fail.
-        let _ = write!(text, " and {more} more");
+        let _ = write!(text, " and {omitted} more");
     }
     (!is_first).then_some(text)
 }

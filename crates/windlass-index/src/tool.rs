@@ -15,7 +15,7 @@ use windlass_types::text::clean_line;
 
 /// Maximum and default number of files in a result.
 const MAX_RESULTS: u32 = 50;
-const USUAL: u32 = 15;
+const DEFAULT_RESULTS: u32 = 15;
 /// Maximum length of a search, in characters.
 const MAX_QUERY_CHARS: usize = 500;
 /// Time limit of a call.
@@ -26,8 +26,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(30);
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ProjectSearchInput {
-    /// Words to search for, in names of files and folders and in names that sources define, such as `session log repair`. Without
-    /// them: the languages, packages, commands and important files of the project.
+    /// Words to search for, in names of files and folders and in names that sources define, such as `session log
+    /// repair`. Without them: the languages, packages, commands and important files of the project.
     pub query: Option<String>,
     /// How many files the result names, at most 50. Default: 15.
     pub limit: Option<u32>,
@@ -61,7 +61,7 @@ impl Tool for ProjectSearch {
     }
 
     fn title(&self, input: &ProjectSearchInput) -> Cow<'static, str> {
-        match asked(input) {
+        match search_query(input) {
             Some(query) => format!("Search the project for {query}").into(),
             None => "Look at the project".into(),
         }
@@ -75,25 +75,26 @@ impl Tool for ProjectSearch {
         if !cx.workspace().is_local() {
             return Err(ToolError::rejected("The index needs the files to be on this machine. Use Bash instead."));
         }
-        let query = asked(&input);
+        let query = search_query(&input);
         if query.as_ref().is_some_and(|query| query.chars().count() > MAX_QUERY_CHARS) {
             return Err(ToolError::invalid_input(format!("a query has at most {MAX_QUERY_CHARS} characters")));
         }
         let root = self.index.root();
-        let outside = || ToolError::rejected(format!("{} may not be read.", root.display()));
-        let judged = cx.permit().readable(root).ok_or_else(outside)?;
-        if judged.resolved != root || !cx.permit().allows(root) {
-            return Err(outside());
+        let forbidden = || ToolError::rejected(format!("{} may not be read.", root.display()));
+        let permitted = cx.permit().readable(root).ok_or_else(forbidden)?;
+        if permitted.resolved != root || !cx.permit().allows(root) {
+            return Err(forbidden());
         }
         let dropped = Arc::new(AtomicBool::new(false));
         let _on_drop = SetOnDrop(Arc::clone(&dropped));
-        let (index, inside, limit) =
-            (Arc::clone(&self.index), cx.clone(), input.limit.unwrap_or(USUAL).clamp(1, MAX_RESULTS));
+        let (index, context, limit) =
+            (Arc::clone(&self.index), cx.clone(), input.limit.unwrap_or(DEFAULT_RESULTS).clamp(1, MAX_RESULTS));
         let deadline = cx.clock().now().after(TIME_LIMIT);
         let work = move || {
-            let stop =
-                || dropped.load(Ordering::Relaxed) || inside.cancel().is_cancelled() || inside.clock().now() > deadline;
-            let allows = |path: &str| inside.permit().allows(&index.root().join(path));
+            let stop = || {
+                dropped.load(Ordering::Relaxed) || context.cancel().is_cancelled() || context.clock().now() > deadline
+            };
+            let allows = |path: &str| context.permit().allows(&index.root().join(path));
             match query {
                 Some(query) => index.search(&query, limit as usize, &stop).map(|mut found| {
                     found.hits.retain(|hit| allows(&hit.path));
@@ -102,9 +103,10 @@ impl Tool for ProjectSearch {
                 None => index.overview(&stop).map(|overview| overview.readable(allows).to_string()),
             }
         };
-        let done = run_blocking(work);
-        let done = done.await.map_err(|why| ToolError::rejected(format!("The index was not read: {why}.")))?;
-        match done {
+        let result = run_blocking(work);
+        let result =
+            result.await.map_err(|reason| ToolError::rejected(format!("The index was not read: {reason}.")))?;
+        match result {
             Ok(text) => Ok(ToolOutput::text(text)),
             Err(_) if cx.cancel().is_cancelled() => Err(ToolError::cancelled()),
             Err(_) => Err(ToolError::rejected("The index took too long. Use Grep or Glob in a smaller folder.")),
@@ -121,7 +123,7 @@ impl Drop for SetOnDrop {
 }
 
 /// Words of a search, if there are any.
-fn asked(input: &ProjectSearchInput) -> Option<String> {
+fn search_query(input: &ProjectSearchInput) -> Option<String> {
     input.query.as_deref().map(clean_line).map(|query| query.trim().to_owned()).filter(|query| !query.is_empty())
 }
 

@@ -21,23 +21,24 @@ pub(crate) struct Stamp {
 impl Stamp {
     /// Stamp at `now`. `None` after a change so recent that a further change might go unnoticed.
     #[cfg(unix)]
-    pub(crate) fn of(found: &Metadata, now: Timestamp) -> Option<Self> {
+    pub(crate) fn of(metadata: &Metadata, now: Timestamp) -> Option<Self> {
         use std::os::unix::fs::MetadataExt as _;
         let time = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
-        let (modified, changed) = (time(found.mtime(), found.mtime_nsec()), time(found.ctime(), found.ctime_nsec()));
-        let stamp = Self { modified, changed, size: found.size(), inode: found.ino(), device: found.dev() };
-        stamp.settled(now)
+        let (modified, changed) =
+            (time(metadata.mtime(), metadata.mtime_nsec()), time(metadata.ctime(), metadata.ctime_nsec()));
+        let stamp = Self { modified, changed, size: metadata.size(), inode: metadata.ino(), device: metadata.dev() };
+        stamp.if_stable(now)
     }
 
     /// Stamp at `now`. `None` after a change so recent that a further change might go unnoticed.
     #[cfg(not(unix))]
-    pub(crate) fn of(found: &Metadata, now: Timestamp) -> Option<Self> {
-        let since = found.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-        let modified = i64::try_from(since.as_nanos()).ok()?;
-        Self { modified, changed: modified, size: found.len(), inode: 0, device: 0 }.settled(now)
+    pub(crate) fn of(metadata: &Metadata, now: Timestamp) -> Option<Self> {
+        let since_epoch = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        let modified = i64::try_from(since_epoch.as_nanos()).ok()?;
+        Self { modified, changed: modified, size: metadata.len(), inode: 0, device: 0 }.if_stable(now)
     }
 
-    fn settled(self, now: Timestamp) -> Option<Self> {
+    fn if_stable(self, now: Timestamp) -> Option<Self> {
         let limit =
             i64::try_from(now.millis().saturating_sub(MIN_STABLE_AGE_MS)).unwrap_or(i64::MAX).saturating_mul(1_000_000);
         (self.modified.max(self.changed) < limit).then_some(self)

@@ -31,7 +31,7 @@ impl Default for Bounds {
 }
 
 /// Folders that hold foreign or generated files, even without an ignore file.
-const MADE: [&str; 11] = [
+const GENERATED_FOLDERS: [&str; 11] = [
     "node_modules",
     "bower_components",
     "__pycache__",
@@ -59,9 +59,9 @@ pub(crate) struct Walk<'a> {
 
 /// A folder to be checked.
 struct Pending {
-    below: String,
+    relative_path: String,
     path: PathBuf,
-    above: IgnoreRules,
+    parent_rules: IgnoreRules,
 }
 
 /// Result of checking a folder.
@@ -75,24 +75,24 @@ enum Look {
 /// The new tree so far.
 struct Growing {
     tree: Tree,
-    /// Folders of the earlier tree that were not met yet.
+    /// Folders of the previous tree that were not visited yet.
     known: HashMap<String, Folder>,
     files: usize,
     differs: bool,
 }
 
 impl Growing {
-    /// Takes in a folder, if it exists.
-    fn take(&mut self, pending: &Pending, look: Look) -> Option<(&Folder, IgnoreRules)> {
-        let before = self.known.remove(&pending.below);
+    /// Adds a checked folder, if it exists.
+    fn add(&mut self, pending: &Pending, look: Look) -> Option<(&Folder, IgnoreRules)> {
+        let previous = self.known.remove(&pending.relative_path);
         let (folder, rules) = match look {
             Look::Gone => {
                 self.differs = true;
                 return None;
             }
-            Look::Same(rules) => (before?, rules),
+            Look::Same(rules) => (previous?, rules),
             Look::Listed(folder, rules) => {
-                self.differs |= before.is_none_or(|before| before != folder);
+                self.differs |= previous.is_none_or(|previous| previous != folder);
                 (folder, rules)
             }
         };
@@ -105,29 +105,33 @@ impl Growing {
 
 impl Walk<'_> {
     /// Returns the present tree, and `true` if it differs from the earlier one.
-    pub(crate) fn run(&self, before: Option<Tree>) -> Result<(Tree, bool), Interrupted> {
-        let before = before.unwrap_or_default();
-        let (was_complete, count_before) = (before.is_complete, before.folders.len());
-        let known = before.folders.into_iter().map(|folder| (folder.path.clone(), folder)).collect();
+    pub(crate) fn run(&self, previous: Option<Tree>) -> Result<(Tree, bool), Interrupted> {
+        let previous = previous.unwrap_or_default();
+        let (was_complete, count_before) = (previous.is_complete, previous.folders.len());
+        let known = previous.folders.into_iter().map(|folder| (folder.path.clone(), folder)).collect();
         let tree = Tree { folders: Vec::with_capacity(count_before), is_complete: true };
         let mut growing = Growing { tree, known, files: 0, differs: false };
-        let root = Pending { below: String::new(), path: self.root.to_owned(), above: self.reader.rules_above() };
+        let root = Pending {
+            relative_path: String::new(),
+            path: self.root.to_owned(),
+            parent_rules: self.reader.rules_above(),
+        };
         let mut level = vec![root];
         let mut depth = 0_usize;
         while !level.is_empty() {
             let known = &growing.known;
-            let looks = for_each(&level, self.stop, |pending| self.look(pending, known.get(&pending.below)))?;
+            let looks = for_each(&level, self.stop, |pending| self.look(pending, known.get(&pending.relative_path)))?;
             let mut next = Vec::new();
             for (pending, look) in level.iter().zip(looks) {
-                let Some((folder, rules)) = growing.take(pending, look) else { continue };
-                next.extend(self.below(folder, &pending.path, &rules));
+                let Some((folder, rules)) = growing.add(pending, look) else { continue };
+                next.extend(self.folders_to_enter(folder, &pending.path, &rules));
             }
-            let room = match growing.files < self.bounds.files && depth < self.bounds.depth {
+            let max_folders = match growing.files < self.bounds.files && depth < self.bounds.depth {
                 true => self.bounds.folders.saturating_sub(growing.tree.folders.len()),
                 false => 0,
             };
-            growing.tree.is_complete &= next.len() <= room;
-            next.truncate(room);
+            growing.tree.is_complete &= next.len() <= max_folders;
+            next.truncate(max_folders);
             level = next;
             depth = depth.saturating_add(1);
         }
@@ -136,22 +140,25 @@ impl Walk<'_> {
         Ok((tree, differs))
     }
 
-    /// Folders of a folder that may be entered.
-    fn below(&self, folder: &Folder, path: &Path, rules: &IgnoreRules) -> Vec<Pending> {
-        let pending =
-            |name: &String| Pending { below: folder.path_of(name), path: path.join(name), above: rules.clone() };
+    /// Subfolders that may be entered.
+    fn folders_to_enter(&self, folder: &Folder, path: &Path, rules: &IgnoreRules) -> Vec<Pending> {
+        let pending = |name: &String| Pending {
+            relative_path: folder.path_of(name),
+            path: path.join(name),
+            parent_rules: rules.clone(),
+        };
         folder.folders.iter().map(pending).filter(|pending| (self.allowed)(&pending.path)).collect()
     }
 
-    fn look(&self, pending: &Pending, before: Option<&Folder>) -> Look {
-        let Ok(found) = std::fs::symlink_metadata(&pending.path) else { return Look::Gone };
-        if !found.is_dir() {
+    fn look(&self, pending: &Pending, previous: Option<&Folder>) -> Look {
+        let Ok(metadata) = std::fs::symlink_metadata(&pending.path) else { return Look::Gone };
+        if !metadata.is_dir() {
             return Look::Gone;
         }
-        let stamp = Stamp::of(&found, self.now);
-        if let Some(before) = before.filter(|before| stamp.is_some() && before.stamp == stamp) {
-            let rules = self.rules(pending, before.has_ignores);
-            if rules.digest() == before.rules {
+        let stamp = Stamp::of(&metadata, self.now);
+        if let Some(previous) = previous.filter(|previous| stamp.is_some() && previous.stamp == stamp) {
+            let rules = self.rules(pending, previous.has_ignores);
+            if rules.digest() == previous.rules {
                 return Look::Same(rules);
             }
         }
@@ -159,20 +166,24 @@ impl Walk<'_> {
     }
 
     fn rules(&self, pending: &Pending, has_ignores: bool) -> IgnoreRules {
-        if has_ignores { self.reader.rules_of(&pending.path, &pending.above) } else { pending.above.clone() }
+        if has_ignores {
+            self.reader.rules_of(&pending.path, &pending.parent_rules)
+        } else {
+            pending.parent_rules.clone()
+        }
     }
 
     fn list(&self, pending: &Pending, stamp: Option<Stamp>) -> Look {
-        let most = self.bounds.entries;
+        let max_entries = self.bounds.entries;
         // An unreadable folder has no entries, and is checked again.
-        let (entries, stamp) = match self.reader.entries(&pending.path, most.saturating_add(1)) {
+        let (entries, stamp) = match self.reader.entries(&pending.path, max_entries.saturating_add(1)) {
             Ok(entries) => (entries, stamp),
             Err(_) => (Vec::new(), None),
         };
-        let is_cut = entries.len() > most;
+        let is_cut = entries.len() > max_entries;
         let (mut files, mut folders) = (Vec::new(), Vec::new());
-        for entry in entries.into_iter().take(most) {
-            // Names that are not text cannot be given to a tool either.
+        for entry in entries.into_iter().take(max_entries) {
+            // A name that is not UTF-8 cannot be passed to a tool.
             let Ok(name) = entry.name.into_string() else { continue };
             match entry.kind {
                 EntryKind::File => files.push(name),
@@ -181,11 +192,11 @@ impl Walk<'_> {
             }
         }
         // The entries lack version control's own data, so `.git` is looked up separately.
-        let has_ignores = pending.below.is_empty()
+        let has_ignores = pending.relative_path.is_empty()
             || files.iter().any(|name| matches!(name.as_str(), ".gitignore" | ".ignore"))
             || self.has_git(&pending.path);
         let rules = self.rules(pending, has_ignores);
-        if pending.below.is_empty() || !files.iter().any(|name| name == CACHE_TAG) {
+        if pending.relative_path.is_empty() || !files.iter().any(|name| name == CACHE_TAG) {
             files.retain(|name| !self.leaves_out(&rules, pending, name, false));
         } else {
             files.clear();
@@ -194,13 +205,13 @@ impl Walk<'_> {
         files.sort_unstable();
         folders.sort_unstable();
         let (left_out, folders) = folders.into_iter().partition(|name| self.leaves_out(&rules, pending, name, true));
-        let (path, digest) = (pending.below.clone(), rules.digest());
+        let (path, digest) = (pending.relative_path.clone(), rules.digest());
         let folder = Folder { path, stamp, rules: digest, has_ignores, files, folders, left_out, is_cut };
         Look::Listed(folder, rules)
     }
 
     fn leaves_out(&self, rules: &IgnoreRules, pending: &Pending, name: &str, is_folder: bool) -> bool {
-        if is_folder && MADE.contains(&name) {
+        if is_folder && GENERATED_FOLDERS.contains(&name) {
             return true;
         }
         !rules.is_empty() && rules.leave_out(&pending.path.join(name), is_folder)

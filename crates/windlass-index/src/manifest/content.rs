@@ -79,7 +79,7 @@ pub(crate) struct Stated {
 }
 
 /// Maximum number of dependencies, commands and entry points of one manifest.
-pub(super) const MOST: usize = 400;
+pub(super) const MAX_ENTRIES: usize = 400;
 
 impl ManifestKind {
     /// Kind of a file of this name.
@@ -160,7 +160,7 @@ impl Manifest {
 
     pub(super) fn add_dependency(&mut self, name: impl Into<String>, folder: Option<String>) {
         let name = name.into();
-        if self.dependencies.len() < MOST && !self.dependencies.iter().any(|known| known.name == name) {
+        if self.dependencies.len() < MAX_ENTRIES && !self.dependencies.iter().any(|known| known.name == name) {
             self.dependencies.push(Dependency { name, folder });
         }
     }

@@ -3,7 +3,7 @@
 use super::content::{Manifest, Purpose};
 
 pub(super) fn read(head: &str) -> Manifest {
-    let mut read = Manifest::default();
+    let mut manifest = Manifest::default();
     let mut block = "";
     for line in head.lines() {
         let line = line.split("//").next().unwrap_or_default().trim();
@@ -22,10 +22,10 @@ pub(super) fn read(head: &str) -> Manifest {
             continue;
         }
         match verb {
-            "module" => read.name = Some(rest.trim_matches('"').to_owned()),
+            "module" => manifest.name = Some(rest.trim_matches('"').to_owned()),
             "require" => {
                 if let Some(name) = rest.split_whitespace().next() {
-                    read.add_dependency(name, None);
+                    manifest.add_dependency(name, None);
                 }
             }
             "replace" => {
@@ -33,17 +33,17 @@ pub(super) fn read(head: &str) -> Manifest {
                     && let (Some(name), Some(to)) = (from.split_whitespace().next(), to.split_whitespace().next())
                     && to.starts_with('.')
                 {
-                    read.dependencies.retain(|known| known.name != name);
-                    read.add_dependency(name, Some(to.to_owned()));
+                    manifest.dependencies.retain(|known| known.name != name);
+                    manifest.add_dependency(name, Some(to.to_owned()));
                 }
             }
             _ => {}
         }
     }
-    if read.name.is_some() {
-        read.usually(Purpose::Test, "go test ./...");
-        read.usually(Purpose::Build, "go build ./...");
-        read.usually(Purpose::Lint, "go vet ./...");
+    if manifest.name.is_some() {
+        manifest.usually(Purpose::Test, "go test ./...");
+        manifest.usually(Purpose::Build, "go build ./...");
+        manifest.usually(Purpose::Lint, "go vet ./...");
     }
-    read
+    manifest
 }

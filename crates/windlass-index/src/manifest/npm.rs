@@ -23,42 +23,44 @@ struct Raw {
 
 pub(super) fn read(head: &str) -> Manifest {
     let raw: Raw = serde_json::from_str(head).unwrap_or_default();
-    let runner = raw.package_manager.as_str().and_then(|said| said.split('@').next()).unwrap_or("npm");
+    let runner = raw.package_manager.as_str().and_then(|manager| manager.split('@').next()).unwrap_or("npm");
     let runner = ["npm", "pnpm", "yarn", "bun"].into_iter().find(|known| *known == runner).unwrap_or("npm");
-    let mut read = Manifest::named(raw.name.as_str().map(str::to_owned));
+    let mut manifest = Manifest::named(raw.name.as_str().map(str::to_owned));
     for (name, version) in [raw.dependencies, raw.dev_dependencies, raw.peer_dependencies].into_iter().flatten() {
         let folder = version.as_str().and_then(|version| {
-            ["file:", "link:"].iter().find_map(|with| version.strip_prefix(with)).map(str::to_owned)
+            ["file:", "link:"].iter().find_map(|prefix| version.strip_prefix(prefix)).map(str::to_owned)
         });
-        read.add_dependency(name, folder);
+        manifest.add_dependency(name, folder);
     }
-    add_scripts(&mut read, runner, &raw.scripts);
-    read.entry_points.extend(raw.main.as_str().map(str::to_owned));
+    add_scripts(&mut manifest, runner, &raw.scripts);
+    manifest.entry_points.extend(raw.main.as_str().map(str::to_owned));
     match &raw.bin {
-        Value::String(path) => read.entry_points.push(path.clone()),
-        Value::Object(all) => read.entry_points.extend(all.values().filter_map(Value::as_str).map(str::to_owned)),
+        Value::String(path) => manifest.entry_points.push(path.clone()),
+        Value::Object(binaries) => {
+            manifest.entry_points.extend(binaries.values().filter_map(Value::as_str).map(str::to_owned))
+        }
         _ => {}
     }
-    read
+    manifest
 }
 
 pub(super) fn read_composer(head: &str) -> Manifest {
     let raw: Raw = serde_json::from_str(head).unwrap_or_default();
-    let mut read = Manifest::named(raw.name.as_str().map(str::to_owned));
+    let mut manifest = Manifest::named(raw.name.as_str().map(str::to_owned));
     for (name, _) in raw.require.into_iter().chain(raw.require_dev) {
-        read.add_dependency(name, None);
+        manifest.add_dependency(name, None);
     }
-    add_scripts(&mut read, "composer", &raw.scripts);
-    read
+    add_scripts(&mut manifest, "composer", &raw.scripts);
+    manifest
 }
 
 /// Adds scripts, which are run by their names.
-fn add_scripts(read: &mut Manifest, runner: &str, scripts: &Map<String, Value>) {
+fn add_scripts(manifest: &mut Manifest, runner: &str, scripts: &Map<String, Value>) {
     for name in scripts.keys() {
         if let Some(purpose) = Purpose::of(name).filter(|_| name.chars().all(is_plain)) {
-            let run = if name == "test" && runner != "composer" { "" } else { "run " };
-            let run = if runner == "composer" { "" } else { run };
-            read.states(purpose, format!("{runner} {run}{name}"));
+            let run_word = if name == "test" && runner != "composer" { "" } else { "run " };
+            let run_word = if runner == "composer" { "" } else { run_word };
+            manifest.states(purpose, format!("{runner} {run_word}{name}"));
         }
     }
 }

@@ -5,14 +5,14 @@ use super::toml;
 
 pub(super) fn read(file: &str, head: &str) -> Manifest {
     match file.rsplit('/').next() {
-        Some("requirements.txt") => requirements(head),
-        Some("setup.cfg") => setup(head),
-        _ => project(head),
+        Some("requirements.txt") => read_requirements(head),
+        Some("setup.cfg") => read_setup_cfg(head),
+        _ => read_pyproject(head),
     }
 }
 
-fn project(head: &str) -> Manifest {
-    let mut read = Manifest::default();
+fn read_pyproject(head: &str) -> Manifest {
+    let mut manifest = Manifest::default();
     let mut tools: Vec<String> = Vec::new();
     for entry in toml::entries(head) {
         let table = entry.table.as_str();
@@ -20,29 +20,31 @@ fn project(head: &str) -> Manifest {
             tools.push(tool.to_owned());
         }
         match (table, entry.key.as_str()) {
-            ("project" | "tool.poetry", "name") if read.name.is_none() => read.name = toml::string(&entry.value),
-            ("project", "dependencies") => add_all(&mut read, toml::strings(&entry.value)),
+            ("project" | "tool.poetry", "name") if manifest.name.is_none() => {
+                manifest.name = toml::string(&entry.value)
+            }
+            ("project", "dependencies") => add_requirements(&mut manifest, toml::strings(&entry.value)),
             ("project.optional-dependencies" | "dependency-groups", _) => {
-                add_all(&mut read, toml::strings(&entry.value))
+                add_requirements(&mut manifest, toml::strings(&entry.value))
             }
             ("project.scripts" | "tool.poetry.scripts", _) => {
-                let module = toml::string(&entry.value).and_then(|at| at.split(':').next().map(str::to_owned));
-                read.entry_points.extend(module.map(|module| format!("{}.py", module.replace('.', "/"))));
+                let module = toml::string(&entry.value).and_then(|target| target.split(':').next().map(str::to_owned));
+                manifest.entry_points.extend(module.map(|module| format!("{}.py", module.replace('.', "/"))));
             }
             ("tool.poetry.dependencies" | "tool.poetry.dev-dependencies", name) => {
-                read.add_dependency(name, toml::inline(&entry.value, "path"));
+                manifest.add_dependency(name, toml::inline(&entry.value, "path"));
             }
             ("tool.uv.sources", name) => {
                 let folder = toml::inline(&entry.value, "path");
-                if let Some(known) = read.dependencies.iter_mut().find(|known| known.name == name) {
+                if let Some(known) = manifest.dependencies.iter_mut().find(|known| known.name == name) {
                     known.folder = folder;
                 }
             }
             _ => {}
         }
     }
-    let uses = |read: &Manifest, tool: &str| {
-        tools.iter().any(|known| known == tool) || read.dependencies.iter().any(|known| known.name == tool)
+    let uses = |manifest: &Manifest, tool: &str| {
+        tools.iter().any(|known| known == tool) || manifest.dependencies.iter().any(|known| known.name == tool)
     };
     for (tool, purpose, command) in [
         ("pytest", Purpose::Test, "pytest"),
@@ -52,23 +54,23 @@ fn project(head: &str) -> Manifest {
         ("pyright", Purpose::Lint, "pyright"),
         ("black", Purpose::Format, "black ."),
     ] {
-        if uses(&read, tool) {
-            read.usually(purpose, command);
+        if uses(&manifest, tool) {
+            manifest.usually(purpose, command);
         }
     }
-    read
+    manifest
 }
 
-fn requirements(head: &str) -> Manifest {
-    let mut read = Manifest::default();
-    add_all(&mut read, head.lines().map(str::to_owned).collect());
-    if read.dependencies.iter().any(|known| known.name == "pytest") {
-        read.usually(Purpose::Test, "pytest");
+fn read_requirements(head: &str) -> Manifest {
+    let mut manifest = Manifest::default();
+    add_requirements(&mut manifest, head.lines().map(str::to_owned).collect());
+    if manifest.dependencies.iter().any(|known| known.name == "pytest") {
+        manifest.usually(Purpose::Test, "pytest");
     }
-    read
+    manifest
 }
 
-fn setup(head: &str) -> Manifest {
+fn read_setup_cfg(head: &str) -> Manifest {
     let name = head.lines().find_map(|line| {
         let (key, value) = line.split_once('=')?;
         (key.trim() == "name").then(|| value.trim().to_owned())
@@ -76,8 +78,8 @@ fn setup(head: &str) -> Manifest {
     Manifest::named(name)
 }
 
-/// Requirements such as `requests>=2 ; python_version > "3"` and `mine @ file:../mine`.
-fn add_all(read: &mut Manifest, requirements: Vec<String>) {
+/// Adds requirements such as `requests>=2 ; python_version > "3"` and `mine @ file:../mine`.
+fn add_requirements(manifest: &mut Manifest, requirements: Vec<String>) {
     for requirement in requirements {
         let name: String = requirement
             .trim()
@@ -86,7 +88,7 @@ fn add_all(read: &mut Manifest, requirements: Vec<String>) {
             .collect();
         if name.starts_with(|c: char| c.is_ascii_alphanumeric()) {
             let folder = requirement.split_once("@ file:").map(|(_, path)| path.trim().to_owned());
-            read.add_dependency(name.to_lowercase(), folder);
+            manifest.add_dependency(name.to_lowercase(), folder);
         }
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct Entry<'a> {
 /// All keys of a text.
 pub(super) fn entries(text: &str) -> Vec<Entry<'_>> {
     let (mut table, mut number) = (String::new(), 0_usize);
-    let mut all = Vec::new();
+    let mut found = Vec::new();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         let line = line.trim();
@@ -24,19 +24,19 @@ pub(super) fn entries(text: &str) -> Vec<Entry<'_>> {
             let is_array = line.starts_with("[[");
             number = if is_array { number.saturating_add(1) } else { 0 };
             let name = without_comment(line).trim_matches(|c| c == '[' || c == ']');
-            table = plain(name);
+            table = without_quotes(name);
         } else if let Some((key, value)) = line.split_once('=').filter(|_| !line.starts_with('#')) {
             let mut value = std::borrow::Cow::Borrowed(without_comment(value));
-            while opens(&value) {
+            while is_array_open(&value) {
                 let Some(more) = lines.next() else { break };
                 let value = value.to_mut();
                 value.push(' ');
                 value.push_str(without_comment(more));
             }
-            all.push(Entry { table: table.clone(), number, key: plain(key), value });
+            found.push(Entry { table: table.clone(), number, key: without_quotes(key), value });
         }
     }
-    all
+    found
 }
 
 /// Text of a string value.
@@ -48,9 +48,9 @@ pub(super) fn string(value: &str) -> Option<String> {
 pub(super) fn strings(value: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = value;
-    while let Some(at) = rest.find(['"', '\'']) {
-        let quote = if rest.get(at..).is_some_and(|rest| rest.starts_with('"')) { '"' } else { '\'' };
-        let Some((inside, after)) = rest.get(at.saturating_add(1)..).and_then(|rest| rest.split_once(quote)) else {
+    while let Some(start) = rest.find(['"', '\'']) {
+        let quote = if rest.get(start..).is_some_and(|rest| rest.starts_with('"')) { '"' } else { '\'' };
+        let Some((inside, after)) = rest.get(start.saturating_add(1)..).and_then(|rest| rest.split_once(quote)) else {
             break;
         };
         found.push(inside.to_owned());
@@ -64,21 +64,21 @@ pub(super) fn inline(value: &str, key: &str) -> Option<String> {
     let inside = value.trim().strip_prefix('{')?;
     inside.split(',').find_map(|part| {
         let (name, value) = part.split_once('=')?;
-        if plain(name) == key { string(value) } else { None }
+        if without_quotes(name) == key { string(value) } else { None }
     })
 }
 
 /// `true` if an array is not closed yet.
-fn opens(value: &str) -> bool {
+fn is_array_open(value: &str) -> bool {
     let value = value.trim_start();
     value.starts_with('[') && value.len() < 16_384 && value.matches('[').count() > value.matches(']').count()
 }
 
 fn without_comment(line: &str) -> &str {
     let mut quote = None;
-    for (at, c) in line.char_indices() {
+    for (index, c) in line.char_indices() {
         match (c, quote) {
-            ('#', None) => return line.get(..at).unwrap_or_default().trim(),
+            ('#', None) => return line.get(..index).unwrap_or_default().trim(),
             ('"' | '\'', None) => quote = Some(c),
             (c, Some(open)) if c == open => quote = None,
             _ => {}
@@ -87,6 +87,6 @@ fn without_comment(line: &str) -> &str {
     line.trim()
 }
 
-fn plain(name: &str) -> String {
+fn without_quotes(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '"' | '\'') && !c.is_whitespace()).collect()
 }

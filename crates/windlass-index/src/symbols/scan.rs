@@ -116,7 +116,7 @@ pub(crate) fn scan(style: Style, text: &str) -> Vec<Symbol> {
         if line.len() > MAX_LINE_BYTES {
             continue;
         }
-        let name = defined(style, line).or_else(|| called(style, line));
+        let name = name_after_keyword(style, line).or_else(|| function_name(style, line));
         if let Some(name) = name.filter(|name| name.len() <= MAX_NAME_BYTES) {
             found.push(Symbol { line: number, name: name.to_owned() });
         }
@@ -125,21 +125,21 @@ pub(crate) fn scan(style: Style, text: &str) -> Vec<Symbol> {
 }
 
 /// Name after a defining word.
-fn defined(style: Style, line: &str) -> Option<&str> {
+fn name_after_keyword(style: Style, line: &str) -> Option<&str> {
     let is_indented = line.starts_with([' ', '\t']);
     let mut rest = line.trim_start();
     loop {
         let (word, after) = rest.split_once([' ', '\t'])?;
         let after = after.trim_start();
         // `pub(crate)` and the like.
-        let plain = word.split('(').next().unwrap_or_default();
+        let word_start = word.split('(').next().unwrap_or_default();
         if style.keywords().contains(&word) && !(style.modifiers().contains(&word) && begins_with_keyword(style, after))
         {
-            // Values inside of functions are not definitions of the file.
+            // Indented values are usually local to a function.
             let is_value = matches!(word, "const" | "let" | "var" | "static" | "type");
             return if is_value && is_indented && style != Style::Rust { None } else { name_of(style, word, after) };
         }
-        if !style.modifiers().contains(&plain) {
+        if !style.modifiers().contains(&word_start) {
             return None;
         }
         rest = after;
@@ -162,15 +162,16 @@ fn name_of<'a>(style: Style, word: &str, after: &'a str) -> Option<&'a str> {
     let after = after.strip_prefix("mut ").unwrap_or(after);
     let name = identifier(after)?;
     // `struct a *b;` declares, `struct a {` and `struct a` define.
-    let behind = after.get(name.len()..).unwrap_or_default().trim_start();
-    let declares =
-        style == Style::C && !word.starts_with(['#', '@']) && !(behind.is_empty() || behind.starts_with(['{', ':']));
+    let following = after.get(name.len()..).unwrap_or_default().trim_start();
+    let declares = style == Style::C
+        && !word.starts_with(['#', '@'])
+        && !(following.is_empty() || following.starts_with(['{', ':']));
     (!declares).then_some(name)
 }
 
 /// Name of a function without a defining word: in C at the beginning of a line, in other languages of this kind a
 /// method.
-fn called(style: Style, line: &str) -> Option<&str> {
+fn function_name(style: Style, line: &str) -> Option<&str> {
     let is_open = |line: &str| line.ends_with('{') || line.ends_with(')') || line.ends_with(',');
     let code = line.trim_end();
     match style {
