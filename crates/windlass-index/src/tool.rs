@@ -26,8 +26,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(30);
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ProjectSearchInput {
-    /// Words to search for, in names of files and folders and in names that sources define, such as `session log
-    /// repair`. Without them: the languages, packages, commands and important files of the project.
+    /// Words to search for, in names of files and folders and in names that sources define, such as `session log repair`. Without
+    /// them: the languages, packages, commands and important files of the project.
     pub query: Option<String>,
     /// How many files the result names, at most 50. Default: 15.
     pub limit: Option<u32>,
