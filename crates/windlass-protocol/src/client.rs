@@ -78,8 +78,8 @@ use std::time::Duration;
 use tokio::time::timeout;
 use windlass_types::{EntryId, JsonText};
 
-/// Time limit for the rest of the output of a process that has ended, because others may hold it open.
-const LAST_LINES: Duration = Duration::from_secs(2);
+/// Time limit for the remaining output of an ended process. Other processes may hold the output open.
+const OUTPUT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A session in another process, or at the other end of a pair of streams.
 ///
@@ -91,13 +91,13 @@ pub struct Client {
     initialized: JsonText,
     patience: Duration,
     /// `true` once the end was reported.
-    over: bool,
+    is_over: bool,
     _tasks: [AbortOnDrop<()>; 2],
 }
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").field("process", &self.process).field("over", &self.over).finish_non_exhaustive()
+        f.debug_struct("Client").field("process", &self.process).field("over", &self.is_over).finish_non_exhaustive()
     }
 }
 
@@ -141,7 +141,7 @@ impl Client {
     /// # Errors
     /// The other side is gone, or violates the protocol. No message follows the error.
     pub async fn next(&mut self) -> Result<Option<Message>, ClientError> {
-        if self.over {
+        if self.is_over {
             return Ok(None);
         }
         let line = match &mut self.process {
@@ -149,14 +149,14 @@ impl Client {
             Some(process) => tokio::select! {
                 biased;
                 line = self.outlet.next() => line,
-                _ = process.wait() => timeout(LAST_LINES, self.outlet.next()).await.unwrap_or(None),
+                _ = process.wait() => timeout(OUTPUT_TIMEOUT, self.outlet.next()).await.unwrap_or(None),
             },
         };
         if let Some(line) = line {
             return Ok(Some(Message::read(line)));
         }
         let ended = self.ended().await;
-        self.over = true;
+        self.is_over = true;
         ended.map(|()| None)
     }
 
@@ -195,17 +195,17 @@ impl Client {
         self.handle.0.switches.discard.send_replace(true);
         self.handle.0.outbox.finish();
         let patience = self.patience;
-        let rest = async { while self.outlet.next().await.is_some() {} };
+        let drain = async { while self.outlet.next().await.is_some() {} };
         match &mut self.process {
             None => {
-                if timeout(patience, rest).await.is_err() {
+                if timeout(patience, drain).await.is_err() {
                     return Err(ClientError::TimedOut { order: "close".to_owned(), limit: patience });
                 }
             }
             Some(process) => {
                 process.end().await.map_err(ClientError::Io)?;
-                // The end of the output shows if the last result was an error.
-                let _ = timeout(LAST_LINES, rest).await;
+                // The end of the output shows whether the last result was an error.
+                let _ = timeout(OUTPUT_TIMEOUT, drain).await;
             }
         }
         self.handle.0.in_turn.store(false, Ordering::Relaxed);
@@ -227,17 +227,17 @@ impl Client {
 
     /// Waits for the end of the other side. Cancel safe.
     async fn ended(&mut self) -> Result<(), ClientError> {
-        let shared = &self.handle.0;
-        if let Some(error) = shared.take_end() {
+        let state = &self.handle.0;
+        if let Some(error) = state.take_end() {
             return Err(error);
         }
-        let in_turn = shared.in_turn.load(Ordering::Relaxed);
+        let in_turn = state.in_turn.load(Ordering::Relaxed);
         let Some(process) = &mut self.process else {
             return if in_turn { Err(ClientError::Closed) } else { Ok(()) };
         };
-        shared.outbox.finish();
+        state.outbox.finish();
         let status = process.end().await.map_err(ClientError::Io)?;
-        let failed_turn = status.code() == Some(1) && shared.last_is_error.load(Ordering::Relaxed);
+        let failed_turn = status.code() == Some(1) && state.last_is_error.load(Ordering::Relaxed);
         if !in_turn && (status.success() || failed_turn) {
             return Ok(());
         }

@@ -123,8 +123,8 @@ impl AnsweredMessages {
         Self { user_message_uuids: vec![uuid.clone()], user_message_uuid: uuid }
     }
 
-    /// Answer to the message that began the turn, and to those that joined it. If no message with an id began the turn,
-    /// the last one that joined it represents all.
+    /// Answer to the message that began the turn and to those that joined it. If no message with an id began the turn,
+    /// the last joined one represents all.
     pub(crate) fn with_joined(first: Option<String>, joined: Vec<String>) -> Option<Self> {
         let user_message_uuid = first.as_ref().or(joined.last())?.clone();
         Some(Self { user_message_uuid, user_message_uuids: first.into_iter().chain(joined).collect() })

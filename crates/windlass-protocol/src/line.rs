@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// Maximum number of bytes of one line, with its end. Hosts read lines of up to 1 MiB.
+/// Maximum length of a line in bytes, with its line end. It stays below the 1 MiB that hosts accept.
 pub const MAX_LINE: usize = 900_000;
 
 /// Appends a frame as one line. Returns `true` if it fits; if it does not, the buffer stays unchanged.
@@ -10,7 +10,7 @@ pub(crate) fn push(out: &mut Vec<u8>, frame: &impl Serialize) -> bool {
     push_within(out, frame, MAX_LINE)
 }
 
-/// Like [`push`], with another limit than that of hosts.
+/// Like [`push`], with the limit `max_line` instead of [`MAX_LINE`].
 pub(crate) fn push_within(out: &mut Vec<u8>, frame: &impl Serialize, max_line: usize) -> bool {
     let start = out.len();
     // Frames hold strings, numbers and JSON text, which always serialise.
@@ -18,19 +18,23 @@ pub(crate) fn push_within(out: &mut Vec<u8>, frame: &impl Serialize, max_line: u
         out.truncate(start);
         return false;
     }
-    if breaks(out.get(start..).unwrap_or_default()) {
-        let tail = out.split_off(start);
-        on_one_line(out, &tail);
+    if may_break_line(out.get(start..).unwrap_or_default()) {
+        let frame_text = out.split_off(start);
+        push_on_one_line(out, &frame_text);
     }
     end_within(out, start, max_line)
 }
 
-/// Appends JSON text, without characters that would break the line.
+/// Appends JSON text. Characters that would break the line are replaced or escaped.
 pub(crate) fn push_json(out: &mut Vec<u8>, json: &str) {
-    if breaks(json.as_bytes()) { on_one_line(out, json.as_bytes()) } else { out.extend_from_slice(json.as_bytes()) }
+    if may_break_line(json.as_bytes()) {
+        push_on_one_line(out, json.as_bytes())
+    } else {
+        out.extend_from_slice(json.as_bytes())
+    }
 }
 
-/// Ends the line that begins at `start`. Returns `true` if it fits; if it does not, it is removed.
+/// Ends the line that begins at `start`. A line over the limit is removed, and the result is `false`.
 pub(crate) fn end(out: &mut Vec<u8>, start: usize) -> bool {
     end_within(out, start, MAX_LINE)
 }
@@ -44,15 +48,15 @@ fn end_within(out: &mut Vec<u8>, start: usize, max_line: usize) -> bool {
     fits
 }
 
-/// `true` if the text may contain a character that breaks the line. Without an early exit the compiler checks many
-/// bytes at once.
-fn breaks(json: &[u8]) -> bool {
+/// `true` if the text may contain a character that breaks the line; 0xe2 is the first byte of U+2028 and U+2029. The
+/// loop has no early exit, so that the compiler can vectorize it.
+fn may_break_line(json: &[u8]) -> bool {
     json.iter().fold(false, |found, byte| found | matches!(byte, b'\n' | b'\r' | 0xe2))
 }
 
-/// Appends JSON text on one line. Unchanged text may contain line breaks between its tokens, and the two characters
-/// inside strings that some readers take for line breaks.
-fn on_one_line(out: &mut Vec<u8>, json: &[u8]) {
+/// Appends JSON text on one line. Line breaks between tokens become blanks; U+2028 and U+2029 in strings are escaped,
+/// because some readers break lines there.
+fn push_on_one_line(out: &mut Vec<u8>, json: &[u8]) {
     let mut rest = json;
     while let Some((byte, after)) = rest.split_first() {
         rest = after;

@@ -55,11 +55,11 @@ pub struct FrameMapper {
     /// Running subagents.
     agents: HashMap<AgentPath, agents::MappedAgent>,
     /// Hooks that are being called.
-    asked: Vec<hooks::RunningHook>,
+    running_hooks: Vec<hooks::RunningHook>,
     lists: Lists,
     /// Warnings for the next result.
     warnings: Vec<String>,
-    /// Reason for which runs are stopped, if it is not the user who stops them.
+    /// Reason why runs are stopped, unless the user stops them.
     stop_reason: Option<String>,
 }
 
@@ -97,7 +97,7 @@ impl FrameMapper {
             session_member: SessionMember::default(),
             tasks: Vec::new(),
             agents: HashMap::new(),
-            asked: Vec::new(),
+            running_hooks: Vec::new(),
             lists: Lists::default(),
             warnings: Vec::new(),
             stop_reason: None,
@@ -142,64 +142,64 @@ impl FrameMapper {
     }
 
     fn of_main(&mut self, event: &Event, out: &mut Vec<u8>) {
-        let at = FrameEnvelope::of_main(event.session_id.as_str());
-        let finished = matches!(event.kind, EventKind::BlockFinished { .. });
-        if !finished {
-            self.release(at, out);
+        let envelope = FrameEnvelope::of_main(event.session_id.as_str());
+        let is_block_finished = matches!(event.kind, EventKind::BlockFinished { .. });
+        if !is_block_finished {
+            self.release(envelope, out);
         }
-        self.frames(at, &event.kind, out);
-        if finished {
-            self.release(at, out);
+        self.frames(envelope, &event.kind, out);
+        if is_block_finished {
+            self.release(envelope, out);
         }
     }
 
-    fn frames(&mut self, at: FrameEnvelope<'_>, kind: &EventKind, out: &mut Vec<u8>) {
+    fn frames(&mut self, envelope: FrameEnvelope<'_>, kind: &EventKind, out: &mut Vec<u8>) {
         match kind {
             EventKind::RunStarted(started) => {
                 self.answering.run_started(started.origin);
-                self.init(at, started, out);
+                self.init(envelope, started, out);
             }
-            EventKind::ModelFrame { frame } => self.model_frame(at, frame, out),
+            EventKind::ModelFrame { frame } => self.model_frame(envelope, frame, out),
             EventKind::BlockFinished { message_id, model, line, block, usage, .. } => {
                 let message =
                     MappedMessage { id: message_id.as_str(), model, error: None, usage: *usage, line: Some(line) };
-                self.assistant::<FrameBlock<'_>>(at, message, block, out);
+                self.assistant::<FrameBlock<'_>>(envelope, message, block, out);
             }
             EventKind::MessageWithdrawn { message_id, reason } => {
-                self.close_stream(at, out);
-                self.withdrawn(at, message_id.as_ref(), *reason, out);
+                self.close_stream(envelope, out);
+                self.withdrawn(envelope, message_id.as_ref(), *reason, out);
             }
-            EventKind::ToolProgress(progress) => self.tool_progress(at, progress, out),
-            EventKind::ToolStarted(started) => self.edit_begins(at, started, out),
+            EventKind::ToolProgress(progress) => self.tool_progress(envelope, progress, out),
+            EventKind::ToolStarted(started) => self.edit_begins(envelope, started, out),
             EventKind::ToolFinished(finished) => {
-                self.edit_ended(at, finished, out);
+                self.edit_ended(envelope, finished, out);
                 // No message contains a call that another call made.
                 if !finished.result.tool_use_id.as_str().starts_with(MadeCall::ID_PREFIX) {
-                    self.tool_result(at, finished, out);
+                    self.tool_result(envelope, finished, out);
                 }
             }
             EventKind::PermissionResolved { tool_use_id, tool, decision } => {
-                self.denied(at, tool_use_id, tool, decision, out);
+                self.denied(envelope, tool_use_id, tool, decision, out);
             }
             EventKind::HooksStarted { event, tool_use_id, hooks } => {
-                self.hooks_started(at, *event, tool_use_id.as_ref(), hooks, out);
+                self.hooks_started(envelope, *event, tool_use_id.as_ref(), hooks, out);
             }
             EventKind::HookRan { event, tool_use_id, outcome } => {
-                self.hook_ran(at, *event, tool_use_id.as_ref(), outcome, out);
+                self.hook_ran(envelope, *event, tool_use_id.as_ref(), outcome, out);
             }
-            EventKind::Status(status) => self.status(at, status, out),
-            EventKind::RateLimit(limit) => self.rate_limit(at, limit, out),
+            EventKind::Status(status) => self.status(envelope, status, out),
+            EventKind::RateLimit(limit) => self.rate_limit(envelope, limit, out),
             EventKind::StateChanged(StateChange::PermissionMode { mode }) => {
                 let body = StatusFrame { permission_mode: Some(mode.as_str()), ..StatusFrame::default() };
-                self.system(at, "status", body, out);
+                self.system(envelope, "status", body, out);
             }
-            EventKind::TaskStarted(task) => self.task_started(at, task, out),
-            EventKind::TaskProgress(progress) => self.task_progress(at, progress, out),
-            EventKind::TaskEnded(ended) => self.task_ended(at, ended, out),
-            EventKind::Compacted(compacted) => self.compacted(at, compacted, out),
+            EventKind::TaskStarted(task) => self.task_started(envelope, task, out),
+            EventKind::TaskProgress(progress) => self.task_progress(envelope, progress, out),
+            EventKind::TaskEnded(ended) => self.task_ended(envelope, ended, out),
+            EventKind::Compacted(compacted) => self.compacted(envelope, compacted, out),
             EventKind::RunFinished(result) => {
-                self.hooks_given_up(at, out);
-                self.finished(at, result, out);
+                self.hooks_given_up(envelope, out);
+                self.finished(envelope, result, out);
             }
             _ => {}
         }
@@ -212,44 +212,44 @@ impl FrameMapper {
     /// Appends the withdrawal of a message.
     fn withdrawn(
         &mut self,
-        at: FrameEnvelope<'_>,
+        envelope: FrameEnvelope<'_>,
         message: Option<&MessageId>,
-        why: WithdrawReason,
+        withdraw_reason: WithdrawReason,
         out: &mut Vec<u8>,
     ) {
-        let reason = match why {
+        let reason = match withdraw_reason {
             WithdrawReason::Interrupted => "interrupted",
             _ => "stream_failed",
         };
         let message_id = message.map(MessageId::as_str);
-        let body = WithdrawnBody { message_id, reason, parent_tool_use_id: at.parent };
-        self.system(at, "message_withdrawn", body, out);
+        let body = WithdrawnBody { message_id, reason, parent_tool_use_id: envelope.parent };
+        self.system(envelope, "message_withdrawn", body, out);
     }
 
-    fn tool_progress(&mut self, at: FrameEnvelope<'_>, progress: &ToolProgress, out: &mut Vec<u8>) {
+    fn tool_progress(&mut self, envelope: FrameEnvelope<'_>, progress: &ToolProgress, out: &mut Vec<u8>) {
         let frame = ProgressFrame {
             kind: "tool_progress",
             tool_use_id: progress.tool_use_id.as_str(),
             tool_name: &progress.tool,
-            parent_tool_use_id: at.parent,
+            parent_tool_use_id: envelope.parent,
             elapsed_time_seconds: progress.elapsed_ms as f64 / 1e3,
             message: &progress.message,
             uuid: self.uuid(),
-            session_id: at.session_id,
+            session_id: envelope.session_id,
         };
         if !line::push(out, &frame) {
-            self.left_out(at, "tool_progress", out);
+            self.left_out(envelope, "tool_progress", out);
         }
     }
 
-    fn init(&mut self, at: FrameEnvelope<'_>, started: &RunStarted, out: &mut Vec<u8>) {
+    fn init(&mut self, envelope: FrameEnvelope<'_>, started: &RunStarted, out: &mut Vec<u8>) {
         let uuid = self.uuid();
         let (servers, plugins) = self.lists.take();
         let mut frame = InitFrame {
             kind: "system",
             subtype: "init",
             cwd: &started.cwd.to_string_lossy(),
-            session_id: at.session_id,
+            session_id: envelope.session_id,
             tools: InitTools {
                 tools: started.tools.iter().map(|tool| agents::wire_name(tool)).collect(),
                 mcp_servers: servers
@@ -283,65 +283,65 @@ impl FrameMapper {
             frame.tools = InitTools { tools: Vec::new(), mcp_servers: Vec::new() };
             line::push(out, &frame);
         }
-        self.inform(at, "The lists of system/init are too long for one frame: some are left out.", None, out);
+        self.inform(envelope, "The lists of system/init are too long for one frame: some are left out.", None, out);
     }
 
-    fn model_frame(&mut self, at: FrameEnvelope<'_>, frame: &JsonText, out: &mut Vec<u8>) {
+    fn model_frame(&mut self, envelope: FrameEnvelope<'_>, frame: &JsonText, out: &mut Vec<u8>) {
         if self.options.include_partial_messages
             && let Pass::On = self.stream.frame(frame)
         {
             // Only the first event of an answer can name the host's message.
-            if at.parent.is_none() && !self.answering.marks_stream() {
-                self.plain_stream_event(at, frame, out);
+            if envelope.parent.is_none() && !self.answering.marks_stream() {
+                self.plain_stream_event(envelope, frame, out);
             } else {
-                self.stream_event(at, frame, out);
+                self.stream_event(envelope, frame, out);
             }
         }
     }
 
-    fn stream_event(&mut self, at: FrameEnvelope<'_>, event: impl Serialize, out: &mut Vec<u8>) {
+    fn stream_event(&mut self, envelope: FrameEnvelope<'_>, event: impl Serialize, out: &mut Vec<u8>) {
         let uuid = self.uuid();
-        let user_message = if at.parent.is_none() { self.answering.mark_stream() } else { None };
+        let user_message = if envelope.parent.is_none() { self.answering.mark_stream() } else { None };
         let frame = StreamEventFrame {
             kind: "stream_event",
             event,
-            parent_tool_use_id: at.parent,
+            parent_tool_use_id: envelope.parent,
             uuid,
-            session_id: at.session_id,
+            session_id: envelope.session_id,
             user_message_uuid: user_message,
             user_message_uuids: user_message.map(|uuid| [uuid]),
         };
         if !line::push(out, &frame) {
-            self.left_out(at, "stream_event", out);
+            self.left_out(envelope, "stream_event", out);
         }
     }
 
     /// Emits the end of a block that waited for the block's own frame.
-    fn release(&mut self, at: FrameEnvelope<'_>, out: &mut Vec<u8>) {
+    fn release(&mut self, envelope: FrameEnvelope<'_>, out: &mut Vec<u8>) {
         if let Some(frame) = self.stream.release() {
-            self.stream_event(at, &frame, out);
+            self.stream_event(envelope, &frame, out);
         }
     }
 
     /// Closes the open parts of a message that will not be completed.
-    fn close_stream(&mut self, at: FrameEnvelope<'_>, out: &mut Vec<u8>) {
+    fn close_stream(&mut self, envelope: FrameEnvelope<'_>, out: &mut Vec<u8>) {
         let (open, in_message) = self.stream.abandon();
         for index in open {
-            self.stream_event(at, ClosingEvent { kind: "content_block_stop", index: Some(index) }, out);
+            self.stream_event(envelope, ClosingEvent { kind: "content_block_stop", index: Some(index) }, out);
         }
         if in_message {
-            self.stream_event(at, ClosingEvent { kind: "message_stop", index: None }, out);
+            self.stream_event(envelope, ClosingEvent { kind: "message_stop", index: None }, out);
         }
     }
 
     fn assistant<C: Serialize>(
         &mut self,
-        at: FrameEnvelope<'_>,
+        envelope: FrameEnvelope<'_>,
         message: MappedMessage<'_>,
         block: C,
         out: &mut Vec<u8>,
     ) {
-        let answers = if at.parent.is_none() { self.answering.mark_message() } else { None };
+        let answers = if envelope.parent.is_none() { self.answering.mark_message() } else { None };
         let frame = Assistant {
             kind: "assistant",
             message: AssistantFrame {
@@ -354,21 +354,21 @@ impl FrameMapper {
                 stop_sequence: None,
                 usage: message.usage.into(),
             },
-            parent_tool_use_id: at.parent,
-            agent: at.agent.map(Speaker::of),
-            session_id: at.session_id,
+            parent_tool_use_id: envelope.parent,
+            agent: envelope.agent.map(Speaker::of),
+            session_id: envelope.session_id,
             uuid: message.line.and_then(Uuid::of).unwrap_or_else(|| self.uuid()),
             error: message.error,
             answers,
         };
         if !line::push(out, &frame) {
-            self.inform(at, "A block of the answer is too long for one frame and is left out.", None, out);
+            self.inform(envelope, "A block of the answer is too long for one frame and is left out.", None, out);
         }
     }
 
     fn user<C: Serialize>(
         &mut self,
-        at: FrameEnvelope<'_>,
+        envelope: FrameEnvelope<'_>,
         line: Option<&EntryId>,
         block: C,
         structured: Option<StructuredResult<'_>>,
@@ -377,50 +377,55 @@ impl FrameMapper {
         let frame = User {
             kind: "user",
             message: UserFrame { role: "user", content: [block] },
-            parent_tool_use_id: at.parent,
-            agent: at.agent.map(Speaker::of),
-            session_id: at.session_id,
+            parent_tool_use_id: envelope.parent,
+            agent: envelope.agent.map(Speaker::of),
+            session_id: envelope.session_id,
             uuid: line.and_then(Uuid::of).unwrap_or_else(|| self.uuid()),
             tool_use_result: structured,
         };
         line::push(out, &frame)
     }
 
-    fn tool_result(&mut self, at: FrameEnvelope<'_>, finished: &ToolFinished, out: &mut Vec<u8>) {
+    fn tool_result(&mut self, envelope: FrameEnvelope<'_>, finished: &ToolFinished, out: &mut Vec<u8>) {
         let result = &finished.result;
         let structured = match &finished.structured {
             _ if result.is_error => StructuredResult::Text(format!("Error: {}", result.content.text())),
             Some(structured) => StructuredResult::Json(structured),
             None => StructuredResult::Text(result.content.text()),
         };
-        if self.user(at, finished.entry.as_ref(), ToolResultFrame::new(result, &result.content), Some(structured), out)
-            || self.user(at, finished.entry.as_ref(), ToolResultFrame::new(result, &result.content), None, out)
+        if self.user(
+            envelope,
+            finished.entry.as_ref(),
+            ToolResultFrame::new(result, &result.content),
+            Some(structured),
+            out,
+        ) || self.user(envelope, finished.entry.as_ref(), ToolResultFrame::new(result, &result.content), None, out)
         {
             return;
         }
         let note = ToolResultContent::from("[This result is too long for one frame. The model read it.]");
-        self.user(at, finished.entry.as_ref(), ToolResultFrame::new(result, &note), None, out);
+        self.user(envelope, finished.entry.as_ref(), ToolResultFrame::new(result, &note), None, out);
     }
 
-    fn system(&mut self, at: FrameEnvelope<'_>, subtype: &'static str, body: impl Serialize, out: &mut Vec<u8>) {
-        let frame = System { kind: "system", subtype, body, uuid: self.uuid(), session_id: at.session_id };
+    fn system(&mut self, envelope: FrameEnvelope<'_>, subtype: &'static str, body: impl Serialize, out: &mut Vec<u8>) {
+        let frame = System { kind: "system", subtype, body, uuid: self.uuid(), session_id: envelope.session_id };
         if !line::push(out, &frame) {
-            self.left_out(at, subtype, out);
+            self.left_out(envelope, subtype, out);
         }
     }
 
     /// Reports the kind of a frame that is left out.
-    fn left_out(&mut self, at: FrameEnvelope<'_>, what: &str, out: &mut Vec<u8>) {
-        let content = format!("A frame ({what}) is too long for one line and is left out.");
+    fn left_out(&mut self, envelope: FrameEnvelope<'_>, frame_kind: &str, out: &mut Vec<u8>) {
+        let content = format!("A frame ({frame_kind}) is too long for one line and is left out.");
         let body = InformationalBody::warning(&content);
         let (kind, subtype) = ("system", "informational");
-        line::push(out, &System { kind, subtype, body, uuid: self.uuid(), session_id: at.session_id });
+        line::push(out, &System { kind, subtype, body, uuid: self.uuid(), session_id: envelope.session_id });
     }
 
-    fn inform(&mut self, at: FrameEnvelope<'_>, content: &str, tool: Option<&ToolUseId>, out: &mut Vec<u8>) {
+    fn inform(&mut self, envelope: FrameEnvelope<'_>, content: &str, tool: Option<&ToolUseId>, out: &mut Vec<u8>) {
         let body =
             InformationalBody { tool_use_id: tool.map(ToolUseId::as_str), ..InformationalBody::warning(content) };
-        self.system(at, "informational", body, out);
+        self.system(envelope, "informational", body, out);
     }
 }
 

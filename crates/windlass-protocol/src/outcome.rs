@@ -20,7 +20,7 @@ pub(crate) struct WireEnding {
     pub(crate) api_error_status: Option<u16>,
     /// Command that was carried out without the model.
     pub(crate) local_command: Option<String>,
-    /// `true` for the end of the present turn, `false` for one that could not begin.
+    /// `true` for the end of the current turn, `false` for a turn that could not begin.
     pub(crate) is_answer: bool,
 }
 
@@ -61,7 +61,7 @@ impl WireEnding {
             Outcome::PromptBlocked { reason } => {
                 Self { notice: Some(reason.clone()), ..Self::success(turns, "hook_stopped") }
             }
-            // The reference counts the turn that did not take place.
+            // The reference also counts the turn that did not take place.
             Outcome::MaxTurns { limit } => {
                 let error = format!("Reached maximum number of turns ({limit})");
                 Self::error(turns.saturating_add(1), "error_max_turns", error, Some("max_turns"))
@@ -85,7 +85,7 @@ impl WireEnding {
                 let error = "The run was interrupted by the user".to_owned();
                 Self { user_text: text, ..Self::error(turns, "error_during_execution", error, Some(reason)) }
             }
-            // The answer is final, so it is shown; the stopped work is named beside it.
+            // The answer is final, so it is shown, and the stopped work is named besides.
             outcome @ Outcome::BackgroundStopped { .. } => {
                 Self { is_error: true, notice: Some(outcome.to_string()), ..Self::success(turns, "completed") }
             }
@@ -99,16 +99,16 @@ impl WireEnding {
     }
 
     fn failed(turns: u32, failure: &RunFailure) -> Self {
-        let api = |class: &'static str, reason: &'static str| Self {
+        let api_failure = |class: &'static str, reason: &'static str| Self {
             is_error: true,
             api_error: Some((class, format!("API Error: {}", failure.message))),
             api_error_status: failure.status,
             ..Self::success(turns, reason)
         };
         match &failure.kind {
-            RunFailureKind::Model(kind) => api(kind.word(), "api_error"),
-            RunFailureKind::PromptTooLong => api("invalid_request", "prompt_too_long"),
-            RunFailureKind::OutputLimit => api("max_output_tokens", "model_error"),
+            RunFailureKind::Model(kind) => api_failure(kind.word(), "api_error"),
+            RunFailureKind::PromptTooLong => api_failure("invalid_request", "prompt_too_long"),
+            RunFailureKind::OutputLimit => api_failure("max_output_tokens", "model_error"),
             RunFailureKind::RepeatedToolFailure => {
                 let reason = Some("malformed_tool_use_exhausted");
                 Self::error(turns, "error_during_execution", failure.message.clone(), reason)

@@ -29,7 +29,7 @@ struct EventTag<'a> {
 }
 
 impl StreamState {
-    /// Takes a frame of the stream.
+    /// Handles a frame of the stream.
     pub(crate) fn frame(&mut self, frame: &JsonText) -> Pass {
         // Nearly all frames are deltas, which need no parsing.
         if frame.as_str().starts_with(r#"{"type":"content_block_delta""#) {

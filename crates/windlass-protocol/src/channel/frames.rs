@@ -60,9 +60,9 @@ impl<'a> ResponseFrame<'a> {
 /// Maximum number of characters of an error that is too long for a line.
 const MAX_ERROR_CHARS: usize = 2_000;
 
-/// Writes the response to a request: always one line. A response that is too long for a line of `max_line` bytes
-/// becomes an error that reports it. Only a request whose id alone fills a line gets a longer one: a side that sent
-/// such an id can read it.
+/// Writes the response to a request as one line. A response longer than `max_line` bytes becomes an error that reports
+/// its length. If even that is too long, the id alone fills the line: then the line exceeds the limit, because the side
+/// that sent such an id can read it.
 pub(crate) fn answer(request_id: &str, response: &ControlResponse<'_>, max_line: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     if line::push_within(&mut bytes, &ResponseFrame::new(request_id, response), max_line) {

@@ -56,18 +56,18 @@ impl HostCallbacks {
 /// Requests that are being answered. Dropping this drops the callbacks.
 pub(super) struct CallbackTasks {
     callbacks: Arc<HostCallbacks>,
-    running: Arc<Mutex<RunningCallback>>,
+    running: Arc<Mutex<RunningCallbacks>>,
     outbox: LineOutbox,
     max_line: usize,
 }
 
 #[derive(Default)]
-struct RunningCallback {
+struct RunningCallbacks {
     tasks: HashMap<String, (AbortHandle, usize)>,
     bytes: usize,
 }
 
-impl RunningCallback {
+impl RunningCallbacks {
     fn remove(&mut self, id: &str) -> Option<AbortHandle> {
         let (task, size) = self.tasks.remove(id)?;
         self.bytes = self.bytes.saturating_sub(size);
@@ -75,7 +75,7 @@ impl RunningCallback {
     }
 }
 
-fn lock(running: &Mutex<RunningCallback>) -> MutexGuard<'_, RunningCallback> {
+fn lock(running: &Mutex<RunningCallbacks>) -> MutexGuard<'_, RunningCallbacks> {
     running.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -86,14 +86,14 @@ impl CallbackTasks {
 
     /// Starts to answer a request, or refuses it if there are too many.
     ///
-    /// Waits only for a side that sends requests without reading the answers.
+    /// Waits only if the other side sends requests without reading the answers.
     pub(super) async fn take(&self, id: String, subtype: String, body: JsonText) {
         let size = body.as_str().len();
         if !self.start(&id, subtype, body, size) {
-            let answered =
+            let response =
                 ControlResponse::Refused { error: "too many requests wait for an answer", code: Some("overloaded") };
             // Fails only when nothing waits for the answer any more.
-            let _ = self.outbox.send(answer(&id, &answered, self.max_line)).await;
+            let _ = self.outbox.send(answer(&id, &response, self.max_line)).await;
         }
     }
 
@@ -103,18 +103,18 @@ impl CallbackTasks {
             tracing::warn!(id, "a question came twice; the second one is left alone");
             return true;
         }
-        let full = running.tasks.len() >= MAX_RUNNING || running.bytes.saturating_add(size) > self.max_line;
-        if full && !running.tasks.is_empty() {
+        let is_full = running.tasks.len() >= MAX_RUNNING || running.bytes.saturating_add(size) > self.max_line;
+        if is_full && !running.tasks.is_empty() {
             return false;
         }
         let (callbacks, outbox, max_line) = (Arc::clone(&self.callbacks), self.outbox.clone(), self.max_line);
-        let (table, owned) = (Arc::clone(&self.running), id.to_owned());
+        let (shared_running, owned_id) = (Arc::clone(&self.running), id.to_owned());
         let task = tokio::spawn(async move {
-            let answered = AssertUnwindSafe(callbacks.answer(&owned, &subtype, &body)).catch_unwind().await;
-            let answered = answered.unwrap_or_else(|_| Err(RequestFailure::new("the callback panicked")));
+            let outcome = AssertUnwindSafe(callbacks.answer(&owned_id, &subtype, &body)).catch_unwind().await;
+            let outcome = outcome.unwrap_or_else(|_| Err(RequestFailure::new("the callback panicked")));
             // Fails only when nothing waits for the answer any more.
-            let _ = outbox.send(written(&owned, &answered, max_line)).await;
-            lock(&table).remove(&owned);
+            let _ = outbox.send(response_line(&owned_id, &outcome, max_line)).await;
+            lock(&shared_running).remove(&owned_id);
         });
         running.tasks.insert(id.to_owned(), (task.abort_handle(), size));
         running.bytes = running.bytes.saturating_add(size);
@@ -129,12 +129,12 @@ impl CallbackTasks {
     }
 }
 
-fn written(id: &str, answered: &Result<JsonText, RequestFailure>, max_line: usize) -> Vec<u8> {
-    let answered = match answered {
+fn response_line(id: &str, outcome: &Result<JsonText, RequestFailure>, max_line: usize) -> Vec<u8> {
+    let outcome = match outcome {
         Ok(json) => ControlResponse::Done(Some(json)),
         Err(failure) => ControlResponse::Refused { error: &failure.error, code: failure.code },
     };
-    answer(id, &answered, max_line)
+    answer(id, &outcome, max_line)
 }
 
 impl Drop for CallbackTasks {

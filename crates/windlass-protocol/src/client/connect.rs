@@ -71,25 +71,25 @@ impl Client {
         W: AsyncWrite + Unpin + Send + 'static,
     {
         let (outbox, lane) = LineOutbox::new();
-        let shared = Arc::new(ClientState::new(&options, outbox.clone()));
-        let (inbox, outlet) = LineInbox::new(options.limits.max_waiting, &shared.switches);
+        let state = Arc::new(ClientState::new(&options, outbox.clone()));
+        let (inbox, outlet) = LineInbox::new(options.limits.max_waiting, &state.switches);
         let callbacks = Arc::new(HostCallbacks::new(&options));
         callbacks.hooks.check()?;
         let answers = CallbackTasks::new(Arc::clone(&callbacks), outbox, options.limits.max_line);
-        let written = tokio::spawn(async move {
+        let write_task = tokio::spawn(async move {
             // If writing fails, reading reports the reason.
             let _ = lane.carry(&mut writer).await;
             let _ = writer.shutdown().await;
         });
-        let read = tokio::spawn(reader::read(reader, Arc::clone(&shared), answers, inbox));
+        let read_task = tokio::spawn(reader::read(reader, Arc::clone(&state), answers, inbox));
         let mut client = Self {
-            handle: ClientHandle(shared),
+            handle: ClientHandle(state),
             outlet,
             process,
             initialized: JsonText::empty_object(),
             patience: options.limits.patience,
-            over: false,
-            _tasks: [AbortOnDrop(read), AbortOnDrop(written)],
+            is_over: false,
+            _tasks: [AbortOnDrop(read_task), AbortOnDrop(write_task)],
         };
         client.initialize(&callbacks, options).await?;
         Ok(client)
@@ -101,7 +101,7 @@ impl Client {
             #[serde(default)]
             hook_on_failure_supported: bool,
         }
-        let order = InitializeRequest {
+        let request = InitializeRequest {
             hooks: callbacks.hooks.registration(),
             system_prompt: options.session.system_prompt.map(|text| [text]),
             append_system_prompt: options.session.append_system_prompt,
@@ -110,7 +110,7 @@ impl Client {
             forward_subagent_text: options.session.forward_subagent_text,
             sdk_mcp_servers: callbacks.tools.names(),
         };
-        let answered = self.handle.order_within("initialize", &order, options.limits.initialize_timeout).await;
+        let answered = self.handle.order_within("initialize", &request, options.limits.initialize_timeout).await;
         self.initialized = match answered {
             Ok(answer) => answer,
             Err(ClientError::Closed) => return Err(self.ended_early().await),

@@ -87,7 +87,7 @@ struct UserLine<'a> {
     quoted: Vec<Quoted<'a>>,
 }
 
-/// Words of others.
+/// Text of another author in a prompt.
 #[derive(Serialize)]
 struct Quoted<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,7 +102,7 @@ struct UserContent<'a> {
 }
 
 #[derive(Serialize)]
-struct TaskOrder<'a, B> {
+struct ControlBody<'a, B> {
     subtype: &'a str,
     #[serde(flatten)]
     body: &'a B,
@@ -165,7 +165,7 @@ impl ClientHandle {
         struct CancelledPrompt {
             cancelled: bool,
         }
-        let answer = self.order("cancel_async_message", &json!({ "message_uuid": id })).await?;
+        let answer = self.send_request("cancel_async_message", &json!({ "message_uuid": id })).await?;
         Ok(read::<CancelledPrompt>(&answer)?.cancelled)
     }
 
@@ -174,7 +174,7 @@ impl ClientHandle {
     /// # Errors
     /// The same as [`ClientHandle::control`].
     pub async fn interrupt(&self) -> Result<(), ClientError> {
-        self.order("interrupt", &json!({})).await.map(drop)
+        self.send_request("interrupt", &json!({})).await.map(drop)
     }
 
     /// Changes to another model; the default one for `None`.
@@ -182,7 +182,7 @@ impl ClientHandle {
     /// # Errors
     /// The same as [`ClientHandle::control`].
     pub async fn set_model(&self, name: Option<&str>) -> Result<(), ClientError> {
-        self.order("set_model", &json!({ "model": name })).await.map(drop)
+        self.send_request("set_model", &json!({ "model": name })).await.map(drop)
     }
 
     /// Changes the permission mode.
@@ -190,7 +190,7 @@ impl ClientHandle {
     /// # Errors
     /// The same as [`ClientHandle::control`]; refused if the program was not started for such a mode.
     pub async fn set_permission_mode(&self, mode: PermissionMode) -> Result<(), ClientError> {
-        self.order("set_permission_mode", &json!({ "mode": mode })).await.map(drop)
+        self.send_request("set_permission_mode", &json!({ "mode": mode })).await.map(drop)
     }
 
     /// Sets the maximum number of thinking tokens: 0 turns thinking off, `None` is the default.
@@ -198,7 +198,7 @@ impl ClientHandle {
     /// # Errors
     /// The same as [`ClientHandle::control`].
     pub async fn set_thinking(&self, max_tokens: Option<u32>) -> Result<(), ClientError> {
-        self.order("set_max_thinking_tokens", &json!({ "max_thinking_tokens": max_tokens })).await.map(drop)
+        self.send_request("set_max_thinking_tokens", &json!({ "max_thinking_tokens": max_tokens })).await.map(drop)
     }
 
     /// Returns the MCP servers of the session.
@@ -211,7 +211,7 @@ impl ClientHandle {
             #[serde(rename = "mcpServers", default)]
             servers: Vec<JsonText>,
         }
-        let servers: ServerList = read(&self.order("mcp_status", &json!({})).await?)?;
+        let servers: ServerList = read(&self.send_request("mcp_status", &json!({})).await?)?;
         servers.servers.into_iter().map(|raw| Ok(McpServer::read(raw)?)).collect()
     }
 
@@ -220,7 +220,7 @@ impl ClientHandle {
     /// # Errors
     /// The same as [`ClientHandle::control`].
     pub async fn context_usage(&self) -> Result<ContextUsage, ClientError> {
-        Ok(ContextUsage::read(self.order("get_context_usage", &json!({})).await?)?)
+        Ok(ContextUsage::read(self.send_request("get_context_usage", &json!({})).await?)?)
     }
 
     /// Reconnects an MCP server.
@@ -228,7 +228,7 @@ impl ClientHandle {
     /// # Errors
     /// The same as [`ClientHandle::control`]; refused if the server does not exist.
     pub async fn reconnect_mcp_server(&self, name: &str) -> Result<(), ClientError> {
-        self.order("mcp_reconnect", &json!({ "serverName": name })).await.map(drop)
+        self.send_request("mcp_reconnect", &json!({ "serverName": name })).await.map(drop)
     }
 
     /// Begins to log in to an MCP server. Returns the address of the page that the user has to visit, or `None` if that
@@ -238,8 +238,8 @@ impl ClientHandle {
     /// # Errors
     /// The same as [`ClientHandle::control`]; refused if the server does not exist, or takes no logins.
     pub async fn authenticate_mcp_server(&self, name: &str) -> Result<Option<String>, ClientError> {
-        let begun = self.order("mcp_authenticate", &json!({ "serverName": name })).await?;
-        let fields: std::collections::BTreeMap<String, JsonText> = begun.to()?;
+        let answer = self.send_request("mcp_authenticate", &json!({ "serverName": name })).await?;
+        let fields: std::collections::BTreeMap<String, JsonText> = answer.to()?;
         Ok(fields.get("authUrl").map(JsonText::to).transpose()?)
     }
 
@@ -248,7 +248,7 @@ impl ClientHandle {
     /// # Errors
     /// The same as [`ClientHandle::control`]; refused if the server does not exist.
     pub async fn toggle_mcp_server(&self, name: &str, enabled: bool) -> Result<(), ClientError> {
-        self.order("mcp_toggle", &json!({ "serverName": name, "enabled": enabled })).await.map(drop)
+        self.send_request("mcp_toggle", &json!({ "serverName": name, "enabled": enabled })).await.map(drop)
     }
 
     /// Stops a background task.
@@ -256,7 +256,7 @@ impl ClientHandle {
     /// # Errors
     /// The same as [`ClientHandle::control`].
     pub async fn stop_task(&self, id: &str) -> Result<(), ClientError> {
-        self.order("stop_task", &json!({ "task_id": id })).await.map(drop)
+        self.send_request("stop_task", &json!({ "task_id": id })).await.map(drop)
     }
 
     /// Sends any control request of the protocol: `body` is an object with its fields except the `subtype`. Returns the
@@ -270,10 +270,10 @@ impl ClientHandle {
     pub async fn control(&self, subtype: &str, body: &impl Serialize) -> Result<JsonText, ClientError> {
         let body = JsonText::of(body)?;
         let fields = body.to::<std::collections::BTreeMap<String, JsonText>>()?;
-        self.order(subtype, &fields).await
+        self.send_request(subtype, &fields).await
     }
 
-    async fn order(&self, subtype: &str, body: &impl Serialize) -> Result<JsonText, ClientError> {
+    async fn send_request(&self, subtype: &str, body: &impl Serialize) -> Result<JsonText, ClientError> {
         self.order_within(subtype, body, self.0.order_timeout).await
     }
 
@@ -283,8 +283,8 @@ impl ClientHandle {
         body: &impl Serialize,
         limit: Duration,
     ) -> Result<JsonText, ClientError> {
-        let _waits = self.0.switches.order();
-        let answer = self.0.requests.ask(&TaskOrder { subtype, body }, Some(limit)).await;
+        let _pending = self.0.switches.order();
+        let answer = self.0.requests.ask(&ControlBody { subtype, body }, Some(limit)).await;
         let answer = answer.map_err(|error| ClientError::of_order(subtype, error, self.0.max_line))?;
         Ok(answer.unwrap_or_else(JsonText::empty_object))
     }

@@ -39,7 +39,7 @@ impl HookCallbacks {
         self.hooks.check()
     }
 
-    /// `true` if there is a gate, which must be closed when it cannot be asked.
+    /// `true` if a hook guards an action that must be denied when the hook fails.
     pub(super) fn has_gate(&self) -> bool {
         self.hooks.interests().iter().any(|interest| interest.event.is_gating())
     }
@@ -47,18 +47,18 @@ impl HookCallbacks {
     /// Registration of the hooks in `initialize`. `None` if there are none.
     pub(super) fn registration(&self) -> Option<BTreeMap<&'static str, [Matcher; 1]>> {
         let interests = self.hooks.interests();
-        let registered = HookEventName::ALL.iter().copied().filter_map(|event| {
-            let of_event: Vec<&Interest> = interests.iter().filter(|interest| interest.event == event).collect();
+        let matchers = HookEventName::ALL.iter().copied().filter_map(|event| {
+            let event_interests: Vec<&Interest> = interests.iter().filter(|interest| interest.event == event).collect();
             let matcher = Matcher {
-                matcher: matcher(&of_event),
+                matcher: matcher(&event_interests),
                 hook_callback_ids: [event.as_str()],
                 timeout: self.timeout.as_secs_f64(),
                 on_failure: event.is_gating().then_some("block"),
             };
-            (!of_event.is_empty()).then_some((event.as_str(), [matcher]))
+            (!event_interests.is_empty()).then_some((event.as_str(), [matcher]))
         });
-        let registered: BTreeMap<_, _> = registered.collect();
-        (!registered.is_empty()).then_some(registered)
+        let matchers: BTreeMap<_, _> = matchers.collect();
+        (!matchers.is_empty()).then_some(matchers)
     }
 
     /// Calls the hooks for an event.
@@ -78,11 +78,12 @@ impl HookCallbacks {
     }
 }
 
-/// Tools that any of the hooks is about. `None` for all. Patterns are matched here, before a hook is called.
+/// Names of the tools that the hooks concern, joined with `|`; `None` for all tools. Patterns are matched here, before
+/// a hook is called.
 fn matcher(interests: &[&Interest]) -> Option<String> {
-    let plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
     let tools = interests.iter().flat_map(|interest| &interest.tools);
-    let names = tools.map(|matcher| matcher.tool().filter(|name| !name.is_empty() && plain(name)));
+    let names = tools.map(|matcher| matcher.tool().filter(|name| !name.is_empty() && is_plain(name)));
     let names: Vec<&str> = names.collect::<Option<_>>()?;
     interests.iter().all(|interest| !interest.tools.is_empty()).then(|| names.join("|"))
 }

@@ -12,8 +12,8 @@ use windlass_types::JsonText;
 #[derive(Debug)]
 pub(super) struct LineInbox {
     lines: mpsc::UnboundedSender<QueuedLine>,
-    room: Arc<Semaphore>,
-    reserve: Arc<Semaphore>,
+    free_bytes: Arc<Semaphore>,
+    reserved_bytes: Arc<Semaphore>,
     bound: u32,
     orders: watch::Receiver<usize>,
     discard: watch::Receiver<bool>,
@@ -64,12 +64,12 @@ impl Drop for InboxCommand<'_> {
 impl LineInbox {
     pub(super) fn new(bound: usize, switches: &Switches) -> (Self, Outlet) {
         let (lines, receiver) = mpsc::unbounded_channel();
-        // The range of a semaphore is enough.
+        // Limits the bound to the number of permits that a semaphore can hold.
         let bound = u32::try_from(bound).unwrap_or(u32::MAX).clamp(1, u32::MAX >> 3);
         let inbox = Self {
             lines,
-            room: Arc::new(Semaphore::new(bound as usize)),
-            reserve: Arc::new(Semaphore::new(bound as usize)),
+            free_bytes: Arc::new(Semaphore::new(bound as usize)),
+            reserved_bytes: Arc::new(Semaphore::new(bound as usize)),
             bound,
             orders: switches.orders.subscribe(),
             discard: switches.discard.subscribe(),
@@ -81,23 +81,23 @@ impl LineInbox {
     pub(super) async fn put(&mut self, line: JsonText) {
         // A line that is longer than the queue takes all of it.
         let len = u32::try_from(line.as_str().len()).unwrap_or(u32::MAX).min(self.bound);
-        let (room, reserve) = (Arc::clone(&self.room), Arc::clone(&self.reserve));
-        let for_an_order = async {
+        let (free_bytes, reserved_bytes) = (Arc::clone(&self.free_bytes), Arc::clone(&self.reserved_bytes));
+        let while_request_pending = async {
             // Fails only when no request can be sent any more.
             if self.orders.wait_for(|orders| *orders > 0).await.is_err() {
                 std::future::pending::<()>().await;
             }
-            reserve.acquire_many_owned(len).await
+            reserved_bytes.acquire_many_owned(len).await
         };
-        let room = tokio::select! {
+        let permit = tokio::select! {
             biased;
             _ = self.discard.wait_for(|discard| *discard) => return,
-            room = room.acquire_many_owned(len) => room,
-            room = for_an_order => room,
+            permit = free_bytes.acquire_many_owned(len) => permit,
+            permit = while_request_pending => permit,
         };
-        if let Ok(room) = room {
+        if let Ok(permit) = permit {
             // Fails only when messages are no longer read.
-            let _ = self.lines.send(QueuedLine { line, _room: room });
+            let _ = self.lines.send(QueuedLine { line, _room: permit });
         }
     }
 }
@@ -105,7 +105,7 @@ impl LineInbox {
 impl Outlet {
     /// Next line, or `None` when there will be none. Cancel safe.
     pub(super) async fn next(&mut self) -> Option<JsonText> {
-        self.0.recv().await.map(|waiting| waiting.line)
+        self.0.recv().await.map(|queued_line| queued_line.line)
     }
 }
 

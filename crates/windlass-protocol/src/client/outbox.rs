@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-/// Maximum number of bytes that wait before their writers have to wait too.
-const ROOM: u32 = 4 * 1024 * 1024;
+/// Maximum number of waiting bytes. When they are reached, writers wait.
+const MAX_WAITING_BYTES: u32 = 4 * 1024 * 1024;
 
 /// The reader is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) struct LineOutbox {
     room: Arc<Semaphore>,
 }
 
-/// Lines on their way, with the space that they take.
+/// Queued lines, with the space that they take.
 #[derive(Debug)]
 struct QueuedLines {
     /// `None` is the end.
@@ -37,14 +37,14 @@ pub(crate) struct Slot<'a> {
 impl LineOutbox {
     pub(crate) fn new() -> (Self, Lane) {
         let (sender, lines) = mpsc::unbounded_channel();
-        let room = Arc::new(Semaphore::new(ROOM as usize));
+        let room = Arc::new(Semaphore::new(MAX_WAITING_BYTES as usize));
         (Self { lines: sender, room: Arc::clone(&room) }, Lane { lines, room })
     }
 
     /// Waits until there is space for `len` bytes. Cancel safe.
     pub(crate) async fn reserve(&self, len: usize) -> Result<Slot<'_>, Gone> {
         // A line that is longer than the queue takes all of it.
-        let len = u32::try_from(len).unwrap_or(ROOM).min(ROOM);
+        let len = u32::try_from(len).unwrap_or(MAX_WAITING_BYTES).min(MAX_WAITING_BYTES);
         let room = Arc::clone(&self.room).acquire_many_owned(len).await.map_err(|_| Gone)?;
         Ok(Slot { outbox: self, room })
     }
@@ -120,9 +120,9 @@ mod tests {
         let (outbox, lane) = LineOutbox::new();
         let (near, mut far) = tokio::io::duplex(16);
         let carried = tokio::spawn(lane.carry(near));
-        outbox.send(vec![b'x'; ROOM as usize]).await.unwrap();
+        outbox.send(vec![b'x'; MAX_WAITING_BYTES as usize]).await.unwrap();
         assert!(outbox.send(b"late\n".to_vec()).now_or_never().is_none());
-        let mut all = vec![0; ROOM as usize];
+        let mut all = vec![0; MAX_WAITING_BYTES as usize];
         far.read_exact(&mut all).await.unwrap();
         outbox.send(b"late\n".to_vec()).await.unwrap();
         let mut late = [0; 5];
@@ -137,7 +137,7 @@ mod tests {
         let (outbox, lane) = LineOutbox::new();
         let (near, far) = tokio::io::duplex(16);
         let carried = tokio::spawn(lane.carry(near));
-        outbox.send(vec![b'x'; ROOM as usize]).await.unwrap();
+        outbox.send(vec![b'x'; MAX_WAITING_BYTES as usize]).await.unwrap();
         let waiting = tokio::spawn({
             let outbox = outbox.clone();
             async move { outbox.send(b"late\n".to_vec()).await }

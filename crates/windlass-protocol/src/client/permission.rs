@@ -63,9 +63,9 @@ pub(super) enum PermissionWire<'a> {
 
 /// Passes a request to the host's callback.
 pub(super) async fn answer(callback: &dyn CanUseTool, id: &str, body: &JsonText) -> Result<JsonText, RequestFailure> {
-    let question: PermissionFields = body.to()?;
-    let input = question.input.clone();
-    let answer = callback.can_use_tool(question.into_request(id)).await;
+    let fields: PermissionFields = body.to()?;
+    let input = fields.input.clone();
+    let answer = callback.can_use_tool(fields.into_request(id)).await;
     Ok(JsonText::of(&PermissionWire::new(&answer, Some(&input)))?)
 }
 
@@ -77,7 +77,7 @@ impl<'a> PermissionWire<'a> {
                 Self::Allow { updated_input: updated_input.as_ref().or(input), updated_permissions: updates }
             }
             PermissionAnswer::Deny { message, interrupt } => Self::Deny { message, interrupt: *interrupt },
-            // A later kind of answer that this version cannot write.
+            // A kind of answer that this version does not know.
             _ => Self::Deny { message: "The host's answer cannot be passed on.", interrupt: false },
         }
     }
@@ -97,7 +97,7 @@ impl PermissionFields {
         let mut decision = Decision::new(Behavior::Ask, reason, self.decision_reason.unwrap_or_default());
         decision.protected |= self.suppress_always_allow_rule;
         decision.blocked_path = self.blocked_path;
-        // An unknown suggestion cannot be answered with.
+        // Unknown suggestions are left out, because an answer could not contain them.
         let suggestions = self.permission_suggestions.unwrap_or_default();
         decision.suggestions = suggestions.iter().filter_map(|suggestion| suggestion.to().ok()).collect();
         decision.rule = self.matched_ask_rule.map(|rule| {
@@ -107,7 +107,7 @@ impl PermissionFields {
         let title = self.title.or(self.description).unwrap_or_else(|| self.tool_name.clone());
         let call = ToolUse::new(self.tool_use_id, self.tool_name, self.input);
         let mut request = PermissionRequest::new(call, title, decision, CallDigest::new(id));
-        // Facts of another form are left out: nothing is decided by them.
+        // Facts in an unknown form are left out, because no decision depends on them.
         request.impact = self.windlass_impact.and_then(|impact| impact.to().ok());
         if let Some(agent) = self.agent_id {
             request.agent = AgentPath::default().child(ToolUseId::from(agent.clone()));

@@ -13,11 +13,11 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-/// Time limit for reading standard error after the end, because others may hold it open.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+/// Time limit for reading standard error after the end, because other processes may hold it open.
+const STDERR_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Maximum number of kept bytes of standard error, and of one line.
-const KEPT: usize = 8 * 1024;
+/// Maximum number of bytes kept of standard error, and of one line.
+const MAX_STDERR_BYTES: usize = 8 * 1024;
 
 /// A process, which is killed with its group on drop.
 #[derive(Debug)]
@@ -41,12 +41,12 @@ impl ClientProcess {
         args: impl IntoIterator<Item = OsString>,
         patience: Duration,
     ) -> Result<(Self, ChildStdin, ChildStdout), ClientError> {
-        let mut child = command(program, args).spawn().map_err(|error| refused(program, error))?;
-        let missing = || refused(program, io::Error::other("a pipe is missing"));
+        let mut child = command(program, args).spawn().map_err(|error| start_error(program, error))?;
+        let missing = || start_error(program, io::Error::other("a pipe is missing"));
         let (stdin, stdout) = (child.stdin.take().ok_or_else(missing)?, child.stdout.take().ok_or_else(missing)?);
         let pipe = child.stderr.take().ok_or_else(missing)?;
         let stderr = Arc::new(Mutex::default());
-        let task = tokio::spawn(listen(pipe, Arc::clone(&stderr), program.stderr.clone()));
+        let task = tokio::spawn(collect_stderr(pipe, Arc::clone(&stderr), program.stderr.clone()));
         let group = child.id();
         Ok((Self { child, group, patience, status: None, stderr, stderr_task: AbortOnDrop(task) }, stdin, stdout))
     }
@@ -61,7 +61,7 @@ impl ClientProcess {
             return Ok(status);
         }
         let status = self.child.wait().await?;
-        // The rest of its group would work for a host that is gone.
+        // The remaining processes of the group are stopped, because their host is gone.
         self.kill_group();
         self.group = None;
         self.status = Some(status);
@@ -84,11 +84,11 @@ impl ClientProcess {
     /// Last output on standard error.
     pub(super) async fn last_words(&mut self) -> String {
         if !self.stderr_task.0.is_finished() {
-            // If it is still running, it ends with its handle.
-            let _ = timeout(LAST_WORDS, &mut self.stderr_task.0).await;
+            // A task that is still running ends with its handle.
+            let _ = timeout(STDERR_TIMEOUT, &mut self.stderr_task.0).await;
         }
-        let kept: Vec<u8> = self.stderr.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
-        String::from_utf8_lossy(&kept).into_owned()
+        let last_bytes: Vec<u8> = self.stderr.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
+        String::from_utf8_lossy(&last_bytes).into_owned()
     }
 
     #[cfg(unix)]
@@ -103,7 +103,7 @@ impl ClientProcess {
 
     fn kill(&mut self) {
         self.kill_group();
-        // Fails if it has ended already.
+        // Fails if the process has already ended.
         let _ = self.child.start_kill();
     }
 
@@ -156,7 +156,7 @@ fn command(program: &Program, args: impl IntoIterator<Item = OsString>) -> Comma
 }
 
 /// Error for a program that could not be started.
-fn refused(program: &Program, source: io::Error) -> ClientError {
+fn start_error(program: &Program, source: io::Error) -> ClientError {
     let path = program.program.clone();
     if let Some(directory) = program.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
         return ClientError::NoDirectory { directory: directory.clone() };
@@ -171,22 +171,22 @@ fn refused(program: &Program, source: io::Error) -> ClientError {
 }
 
 /// Reads standard error to its end, keeps the last bytes and passes it on line by line.
-async fn listen(mut pipe: ChildStderr, kept: Arc<Mutex<VecDeque<u8>>>, sink: Option<StderrSink>) {
+async fn collect_stderr(mut pipe: ChildStderr, last_bytes: Arc<Mutex<VecDeque<u8>>>, sink: Option<StderrSink>) {
     let mut line = ErrorLine { bytes: Vec::new(), sink };
-    while let Some(bytes) = read(&mut pipe).await {
-        line.take(&bytes);
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.extend(bytes);
-        let old = kept.len().saturating_sub(KEPT);
-        kept.drain(..old);
+    while let Some(bytes) = read_chunk(&mut pipe).await {
+        line.push(&bytes);
+        let mut last_bytes = last_bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        last_bytes.extend(bytes);
+        let excess = last_bytes.len().saturating_sub(MAX_STDERR_BYTES);
+        last_bytes.drain(..excess);
     }
     line.report();
 }
 
-async fn read(pipe: &mut (impl AsyncRead + Unpin)) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(KEPT);
-    let read = pipe.take(KEPT as u64).read_buf(&mut bytes).await.ok()?;
-    (read > 0).then_some(bytes)
+async fn read_chunk(pipe: &mut (impl AsyncRead + Unpin)) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(MAX_STDERR_BYTES);
+    let count = pipe.take(MAX_STDERR_BYTES as u64).read_buf(&mut bytes).await.ok()?;
+    (count > 0).then_some(bytes)
 }
 
 /// Unfinished line of standard error.
@@ -196,13 +196,13 @@ struct ErrorLine {
 }
 
 impl ErrorLine {
-    fn take(&mut self, bytes: &[u8]) {
+    fn push(&mut self, bytes: &[u8]) {
         if self.sink.is_none() {
             return;
         }
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let room = KEPT.saturating_sub(self.bytes.len());
-            self.bytes.extend(part.iter().take(room));
+            let remaining = MAX_STDERR_BYTES.saturating_sub(self.bytes.len());
+            self.bytes.extend(part.iter().take(remaining));
             if part.ends_with(b"\n") {
                 self.report();
             }

@@ -61,7 +61,7 @@ impl Program {
     }
 
     fn list<S: AsRef<str>>(self, name: &str, values: impl IntoIterator<Item = S>) -> Self {
-        // One flag each, because a rule may contain commas.
+        // Each value has a flag of its own, because a rule may contain commas.
         values.into_iter().fold(self, |program, value| program.flag(name, value.as_ref()))
     }
 

@@ -21,29 +21,29 @@ struct LineHead<'a> {
     is_error: Option<bool>,
 }
 
-/// Reads to the end of the stream, or until a line is no message.
+/// Reads to the end of the stream, or until a line is not a message.
 ///
 /// Control traffic is handled at once; messages wait to be read, and when too many do, this waits as well.
 pub(super) async fn read(
     input: impl AsyncRead + Unpin,
-    shared: Arc<ClientState>,
-    answers: CallbackTasks,
+    state: Arc<ClientState>,
+    callbacks: CallbackTasks,
     mut inbox: LineInbox,
 ) {
-    if let Err(error) = read_lines(input, &shared, &answers, &mut inbox).await {
-        shared.end_with(error);
+    if let Err(error) = read_lines(input, &state, &callbacks, &mut inbox).await {
+        state.end_with(error);
     }
-    // From here on no request is answered.
-    shared.requests.close();
+    // From here on, no request gets an answer.
+    state.requests.close();
 }
 
 async fn read_lines(
     input: impl AsyncRead + Unpin,
-    shared: &ClientState,
-    answers: &CallbackTasks,
+    state: &ClientState,
+    callbacks: &CallbackTasks,
     inbox: &mut LineInbox,
 ) -> Result<(), ClientError> {
-    let mut lines = LineReader::new(input, shared.max_line);
+    let mut lines = LineReader::new(input, state.max_line);
     loop {
         let line = match lines.next().await {
             Ok(Some(line)) => line.to_vec(),
@@ -57,9 +57,9 @@ async fn read_lines(
             }
             continue;
         }
-        match take(&line, shared, answers, inbox).await {
+        match handle_line(&line, state, callbacks, inbox).await {
             Ok(()) => {}
-            // The writer died in the middle of the line; its end is reported elsewhere.
+            // The writer ended in the middle of the line. Its end is reported elsewhere.
             Err(_) if lines.is_broken_off() => return Ok(()),
             Err(error) => {
                 return Err(ClientError::Malformed { problem: error.to_string(), start: start_of(&line) });
@@ -68,23 +68,23 @@ async fn read_lines(
     }
 }
 
-async fn take(
+async fn handle_line(
     line: &[u8],
-    shared: &ClientState,
-    answers: &CallbackTasks,
+    state: &ClientState,
+    callbacks: &CallbackTasks,
     inbox: &mut LineInbox,
 ) -> Result<(), JsonError> {
     let head: LineHead<'_> = serde_json::from_slice(line)?;
     let kind = head.kind.unwrap_or_default();
     match Control::parse(&kind, line)? {
-        Some(Control::Response { id, answer }) => shared.requests.answer(&id, answer),
-        Some(Control::Request { id, subtype, body }) => answers.take(id, subtype, body).await,
-        Some(Control::Cancel { id }) => answers.cancel(&id),
+        Some(Control::Response { id, answer }) => state.requests.answer(&id, answer),
+        Some(Control::Request { id, subtype, body }) => callbacks.take(id, subtype, body).await,
+        Some(Control::Cancel { id }) => callbacks.cancel(&id),
         None if kind == "keep_alive" => {}
         None => {
             if kind == "result" {
-                shared.in_turn.store(false, Ordering::Relaxed);
-                shared.last_is_error.store(head.is_error == Some(true), Ordering::Relaxed);
+                state.in_turn.store(false, Ordering::Relaxed);
+                state.last_is_error.store(head.is_error == Some(true), Ordering::Relaxed);
             }
             inbox.put(serde_json::from_slice::<JsonText>(line)?).await;
         }

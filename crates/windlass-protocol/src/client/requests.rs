@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use windlass_tool::Ids;
 use windlass_types::{EntryId, JsonText};
 
-/// Waiting requests, by id. Late, double and unknown answers are ignored.
+/// Waiting requests, by id. Late, repeated and unknown answers are ignored.
 #[derive(Debug)]
 pub(crate) struct PendingRequests {
     table: Mutex<RequestTable>,
@@ -71,9 +71,9 @@ impl PendingRequests {
             }
             table.waiting.insert(id.clone(), WaitingRequest { answer, sent: false });
         }
-        let question = CancellableRequest { requests: self, id: &id };
+        let cancellable = CancellableRequest { requests: self, id: &id };
         let wait = async {
-            question.send(bytes).await?;
+            cancellable.send(bytes).await?;
             answered.await.unwrap_or(Err(AskError::Gone))
         };
         let answered = match limit {
@@ -83,29 +83,29 @@ impl PendingRequests {
         answered?.map_err(AskError::Refused)
     }
 
-    /// Takes an answer.
+    /// Passes an answer to the waiting request.
     pub(crate) fn answer(&self, id: &str, answer: HostResponse) {
-        let waiting = self.lock().waiting.remove(id);
-        match waiting {
+        let request = self.lock().waiting.remove(id);
+        match request {
             // Fails only when the requester is gone.
-            Some(waiting) => drop(waiting.answer.send(Ok(answer))),
+            Some(request) => drop(request.answer.send(Ok(answer))),
             None => tracing::debug!(id, "an answer came that is not waited for"),
         }
     }
 
     /// Fails open and later requests, because the other side is gone.
     pub(crate) fn close(&self) {
-        let waiting = {
+        let requests = {
             let mut table = self.lock();
             table.closed = true;
             std::mem::take(&mut table.waiting)
         };
-        for waiting in waiting.into_values() {
-            drop(waiting.answer.send(Err(AskError::Gone)));
+        for request in requests.into_values() {
+            drop(request.answer.send(Err(AskError::Gone)));
         }
     }
 
-    fn take_back(&self, id: &str) {
+    fn send_cancel(&self, id: &str) {
         let mut bytes = Vec::new();
         if line::push(&mut bytes, &CancelFrame { kind: "control_cancel_request", request_id: id }) {
             self.outbox.send_now(bytes);
@@ -122,8 +122,8 @@ struct CancellableRequest<'a> {
 impl CancellableRequest<'_> {
     async fn send(&self, bytes: Vec<u8>) -> Result<(), AskError> {
         let slot = self.requests.outbox.reserve(bytes.len()).await.map_err(|_| AskError::Gone)?;
-        if let Some(waiting) = self.requests.lock().waiting.get_mut(self.id) {
-            waiting.sent = true;
+        if let Some(request) = self.requests.lock().waiting.get_mut(self.id) {
+            request.sent = true;
             slot.send(bytes);
         }
         Ok(())
@@ -132,9 +132,9 @@ impl CancellableRequest<'_> {
 
 impl Drop for CancellableRequest<'_> {
     fn drop(&mut self) {
-        let waiting = self.requests.lock().waiting.remove(self.id);
-        if waiting.is_some_and(|waiting| waiting.sent) {
-            self.requests.take_back(self.id);
+        let request = self.requests.lock().waiting.remove(self.id);
+        if request.is_some_and(|request| request.sent) {
+            self.requests.send_cancel(self.id);
         }
     }
 }

@@ -25,12 +25,12 @@ struct ToolsAnswer {
 impl ToolServers {
     pub(super) fn new(servers: BTreeMap<String, ToolSet>, ids: &Arc<dyn Ids>) -> Self {
         let state = Arc::new(SessionState::default());
-        let serve = |(name, tools): (String, ToolSet)| {
+        let new_server = |(name, tools): (String, ToolSet)| {
             let clock = Arc::new(SystemClock::default());
             let server = ToolServer::new(&name, tools, clock, Arc::clone(ids), Arc::clone(&state));
             (name, server)
         };
-        Self(servers.into_iter().map(serve).collect())
+        Self(servers.into_iter().map(new_server).collect())
     }
 
     pub(super) fn names(&self) -> Vec<String> {

@@ -9,7 +9,7 @@ const MAX_REQUESTS: usize = 100;
 /// Calls that wait for answers.
 #[derive(Serialize)]
 pub(super) struct Deferred<'a> {
-    /// First waiting call, as other programs report a single one: one of the main agent, if there is any.
+    /// First waiting call: one of the main agent, if there is any. Other programs report only a single call.
     #[serde(rename = "deferred_tool_use", skip_serializing_if = "Option::is_none")]
     pub(super) tool_use: Option<DeferredCall<'a>>,
     /// All waiting calls, with the data that an external answer needs.
@@ -43,8 +43,8 @@ struct DeferredQuestion<'a> {
 
 impl<'a> Deferred<'a> {
     pub(super) fn of(questions: &'a [PermissionRequest]) -> Self {
-        let first = questions.iter().find(|question| question.agent.is_main()).or(questions.first());
-        let tool_use = first.map(|question| DeferredCall {
+        let first_question = questions.iter().find(|question| question.agent.is_main()).or(questions.first());
+        let tool_use = first_question.map(|question| DeferredCall {
             id: question.tool_use_id.as_str(),
             name: &question.tool,
             input: &question.input,

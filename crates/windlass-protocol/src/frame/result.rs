@@ -33,17 +33,18 @@ struct CacheCreation {
 
 impl From<Usage> for UsageFrame {
     fn from(usage: Usage) -> Self {
-        let (all, hour) = (usage.cache_creation_input_tokens, usage.cache_creation_1h_input_tokens);
+        let (cache_creation_tokens, one_hour_tokens) =
+            (usage.cache_creation_input_tokens, usage.cache_creation_1h_input_tokens);
         Self {
             input_tokens: usage.input_tokens,
-            cache_creation_input_tokens: all,
+            cache_creation_input_tokens: cache_creation_tokens,
             cache_read_input_tokens: usage.cache_read_input_tokens,
             output_tokens: usage.output_tokens,
             server_tool_use: ServerToolCounts { web_search_requests: usage.web_search_requests, web_fetch_requests: 0 },
             service_tier: None,
             cache_creation: CacheCreation {
-                ephemeral_1h_input_tokens: hour,
-                ephemeral_5m_input_tokens: all.saturating_sub(hour),
+                ephemeral_1h_input_tokens: one_hour_tokens,
+                ephemeral_5m_input_tokens: cache_creation_tokens.saturating_sub(one_hour_tokens),
             },
         }
     }
@@ -243,7 +244,7 @@ pub(crate) struct WireModels<'a>(#[serde(serialize_with = "model_usage")] pub(cr
 fn model_usage<S: Serializer>(models: &BTreeMap<String, ModelUsage>, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
-    struct Wire {
+    struct WireUsage {
         input_tokens: u64,
         output_tokens: u64,
         cache_read_input_tokens: u64,
@@ -258,7 +259,7 @@ fn model_usage<S: Serializer>(models: &BTreeMap<String, ModelUsage>, serializer:
         max_output_tokens: u32,
     }
     serializer.collect_map(models.iter().map(|(model, used)| {
-        let wire = Wire {
+        let wire = WireUsage {
             input_tokens: used.usage.input_tokens,
             output_tokens: used.usage.output_tokens,
             cache_read_input_tokens: used.usage.cache_read_input_tokens,

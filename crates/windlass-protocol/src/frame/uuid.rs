@@ -24,9 +24,9 @@ impl Uuid {
         // RFC 9562, section 5.4: version and variant replace some of the random bits.
         let bits = (self.0 & !(0xf_u128 << 76)) | (0x4_u128 << 76);
         let bits = (bits & !(0x3_u128 << 62)) | (0x2_u128 << 62);
-        let part = |from: u32| digits((bits >> from) as u32);
-        let [[a, b, c, d, e, f, g, h], [i, j, k, l, m, n, o, p]] = [part(96), part(64)];
-        let [[q, r, s, t, u, v, w, x], [y, z, aa, bb, cc, dd, ee, ff]] = [part(32), part(0)];
+        let hex_part = |offset: u32| digits((bits >> offset) as u32);
+        let [[a, b, c, d, e, f, g, h], [i, j, k, l, m, n, o, p]] = [hex_part(96), hex_part(64)];
+        let [[q, r, s, t, u, v, w, x], [y, z, aa, bb, cc, dd, ee, ff]] = [hex_part(32), hex_part(0)];
         let dash = b'-';
         [
             a, b, c, d, e, f, g, h, dash, i, j, k, l, dash, m, n, o, p, dash, //
@@ -37,12 +37,12 @@ impl Uuid {
 
 /// Eight hexadecimal digits, computed at once because there is an id in each frame.
 fn digits(bits: u32) -> [u8; 8] {
-    // Each digit in a byte of its own.
+    // Spreads the digits: each gets a byte of its own.
     let spread = u64::from(bits);
     let spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff;
     let spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff;
     let spread = (spread | spread << 4) & 0x0f0f_0f0f_0f0f_0f0f;
-    // One in the bytes of digits from ten on.
+    // 1 in each byte whose digit is ten or more.
     let letters = ((spread + 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101;
     (spread + 0x3030_3030_3030_3030 + letters * u64::from(b'a' - b'0' - 10)).to_be_bytes()
 }

@@ -41,12 +41,12 @@ impl Inbound {
     /// The line is not a JSON object, or a message of a known type lacks required fields.
     pub(crate) fn parse(line: &[u8]) -> Result<Self, JsonError> {
         if line.trim_ascii_start().first() != Some(&b'{') {
-            // An array would pass for the fields of an object.
+            // serde would read an array as the fields of an object.
             return Err(<serde_json::Error as serde::de::Error>::custom("it is not a JSON object").into());
         }
-        // Half a surrogate pair is valid JSON but not Unicode: hosts cut texts in the middle of a character.
-        let sound = std::str::from_utf8(line).map(lone_surrogates_replaced);
-        let line = sound.as_deref().map_or(line, str::as_bytes);
+        // Half a surrogate pair is valid JSON but not Unicode. Hosts send it when they cut a text inside a character.
+        let repaired = std::str::from_utf8(line).map(lone_surrogates_replaced);
+        let line = repaired.as_deref().map_or(line, str::as_bytes);
         let tag: LineType<'_> = serde_json::from_slice(line)?;
         let kind = tag.kind.unwrap_or_default();
         if let Some(control) = Control::parse(&kind, line)? {

@@ -17,7 +17,7 @@ pub(crate) enum LineError {
 pub(crate) struct LineReader<R> {
     input: BufReader<R>,
     line: Vec<u8>,
-    /// `true` if `line` was returned and is to be emptied.
+    /// `true` if `line` was returned and must be emptied.
     complete: bool,
     /// `true` if the stream ended inside `line`.
     broken_off: bool,
@@ -40,15 +40,15 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     /// Cancel safe: the read part of a line is kept.
     pub(crate) async fn next(&mut self) -> Result<Option<&[u8]>, LineError> {
         if std::mem::take(&mut self.complete) {
-            // A long line must not keep its memory for ever.
+            // Frees the memory of a long line.
             self.line = Vec::new();
         }
-        let found = read_line(&mut self.input, &mut self.line, self.limit).await?;
-        if !found && self.line.is_empty() {
+        let is_complete = read_line(&mut self.input, &mut self.line, self.limit).await?;
+        if !is_complete && self.line.is_empty() {
             return Ok(None);
         }
         self.complete = true;
-        self.broken_off = !found;
+        self.broken_off = !is_complete;
         let line = self.line.strip_suffix(b"\r").unwrap_or(&self.line);
         Ok(Some(line))
     }
@@ -67,18 +67,18 @@ async fn read_line<R: AsyncBufRead + Unpin>(
     limit: usize,
 ) -> Result<bool, LineError> {
     loop {
-        let read = input.fill_buf().await.map_err(LineError::Io)?;
-        if read.is_empty() {
+        let buffer = input.fill_buf().await.map_err(LineError::Io)?;
+        if buffer.is_empty() {
             return Ok(false);
         }
-        let (part, rest) = read.split_at(read.iter().position(|byte| *byte == b'\n').unwrap_or(read.len()));
+        let (part, rest) = buffer.split_at(buffer.iter().position(|byte| *byte == b'\n').unwrap_or(buffer.len()));
         if line.len() + part.len() > limit {
             return Err(LineError::TooLong { limit });
         }
         line.extend_from_slice(part);
-        let (ended, taken) = (!rest.is_empty(), part.len() + usize::from(!rest.is_empty()));
-        input.consume(taken);
-        if ended {
+        let (has_ended, consumed) = (!rest.is_empty(), part.len() + usize::from(!rest.is_empty()));
+        input.consume(consumed);
+        if has_ended {
             return Ok(true);
         }
     }

@@ -10,7 +10,7 @@ use windlass_types::{ContentBlock, JsonError, JsonText, Quotation};
 pub(crate) struct HostPrompt {
     /// Content blocks, or the reason why they cannot be a prompt.
     pub(crate) content: Result<Vec<ContentBlock>, String>,
-    /// Words of others behind the content.
+    /// Text of other authors, which follows the content.
     pub(crate) quoted: Vec<Quotation>,
     /// Id chosen by the host.
     pub(crate) uuid: Option<String>,
@@ -66,8 +66,7 @@ struct MessageFields {
 }
 
 impl HostPrompt {
-    /// Parses the line of a prompt. One with unusable content is still a message: the host gets a result with that
-    /// error.
+    /// Parses the line of a prompt. A line with unusable content is still a message: its result reports that error.
     ///
     /// # Errors
     /// The line is not JSON.
@@ -97,12 +96,13 @@ impl HostPrompt {
     }
 }
 
-/// Reads the words of others. Unreadable ones refuse the message: without their frame they would be the user's words.
+/// Parses the text of other authors. An unreadable one refuses the message: without the mark it would pass as text of
+/// the user.
 fn quoted(quoted: Option<&JsonText>) -> Result<Vec<Quotation>, String> {
     let Some(quoted) = quoted else { return Ok(Vec::new()) };
-    let read: Vec<QuotedFields> =
+    let parsed: Vec<QuotedFields> =
         quoted.to().map_err(|error| format!("`windlass_quoted` of the user message cannot be read: {error}"))?;
-    Ok(read
+    Ok(parsed
         .into_iter()
         .map(|QuotedFields { source, text }| match source {
             Some(source) => Quotation::new(source, text),
@@ -111,7 +111,7 @@ fn quoted(quoted: Option<&JsonText>) -> Result<Vec<Quotation>, String> {
         .collect())
 }
 
-/// `may_be_empty`: the message has words of others.
+/// `may_be_empty`: the message has text of other authors.
 fn content(message: Option<&JsonText>, may_be_empty: bool) -> Result<Vec<ContentBlock>, String> {
     let message = message.ok_or("the user message has no `message`")?;
     let MessageFields { content } =
@@ -128,7 +128,7 @@ fn content(message: Option<&JsonText>, may_be_empty: bool) -> Result<Vec<Content
     let blocks: Vec<ContentBlock> = content
         .to()
         .map_err(|error| format!("the content of the user message is neither a text nor content blocks: {error}"))?;
-    // Results, calls and thinking belong to the loop: an invented one would break the transcript.
+    // Only the loop writes results, calls and thinking. An invented one would break the transcript.
     let foreign = blocks
         .iter()
         .find(|block| block.as_tool_use().is_some() || block.as_tool_result().is_some() || block.is_thinking());
@@ -137,8 +137,8 @@ fn content(message: Option<&JsonText>, may_be_empty: bool) -> Result<Vec<Content
             "a user message may hold text, images and documents, but no tool calls, results or thinking".to_owned()
         );
     }
-    // A block that the provider refuses would be refused again in every later call of the session.
-    if blocks.iter().any(lacks_its_source) {
+    // The provider would refuse such a block again in every later call of the session.
+    if blocks.iter().any(lacks_source) {
         return Err("an image or document of the user message has no `source` that can be read".to_owned());
     }
     if !may_be_empty && blocks.iter().all(|block| block.as_text().is_some_and(|text| text.trim().is_empty())) {
@@ -148,7 +148,7 @@ fn content(message: Option<&JsonText>, may_be_empty: bool) -> Result<Vec<Content
 }
 
 /// `true` if a block has the type of an image or a document, but could not be parsed as one.
-fn lacks_its_source(block: &ContentBlock) -> bool {
+fn lacks_source(block: &ContentBlock) -> bool {
     let ContentBlock::Unknown(json) = block else { return false };
     serde_json::from_str::<LineType<'_>>(json.as_str())
         .is_ok_and(|tag| tag.kind.is_some_and(|kind| matches!(&*kind, "image" | "document")))

@@ -4,16 +4,16 @@ use super::{FrameEnvelope, FrameMapper};
 use windlass_types::{AgentIdentity, ContentBlock, Event, EventKind, MessageId, Status, TaskKind, ToolUseId};
 
 /// Names of the tool that starts agents: for the model, and in lists of tools.
-const TOOL: (&str, &str) = ("Agent", "Task");
+const AGENT_TOOL_NAMES: (&str, &str) = ("Agent", "Task");
 
 /// Name of a tool in `system/init`.
 pub(super) fn wire_name(tool: &str) -> &str {
-    if tool == TOOL.0 { TOOL.1 } else { tool }
+    if tool == AGENT_TOOL_NAMES.0 { AGENT_TOOL_NAMES.1 } else { tool }
 }
 
 /// `true` if the model has the tool that starts agents.
 pub(super) fn can_be_started(tools: &[String]) -> bool {
-    tools.iter().any(|tool| tool == TOOL.0)
+    tools.iter().any(|tool| tool == AGENT_TOOL_NAMES.0)
 }
 
 /// A running agent.
@@ -21,7 +21,7 @@ pub(super) fn can_be_started(tools: &[String]) -> bool {
 pub(super) struct MappedAgent {
     identity: Option<AgentIdentity>,
     /// Message that was partly shown, until it is complete.
-    shown: Option<MessageId>,
+    shown_message: Option<MessageId>,
 }
 
 impl FrameMapper {
@@ -32,12 +32,12 @@ impl FrameMapper {
     pub(super) fn of_agent(&mut self, event: &Event, out: &mut Vec<u8>) {
         let path = &event.agent;
         if let EventKind::RunStarted(started) = &event.kind {
-            let agent = MappedAgent { identity: started.identity.clone(), shown: None };
+            let agent = MappedAgent { identity: started.identity.clone(), shown_message: None };
             self.agents.insert(path.clone(), agent);
             return;
         }
         let identity = self.agents.get(path).and_then(|agent| agent.identity.clone());
-        let at = FrameEnvelope {
+        let envelope = FrameEnvelope {
             session_id: event.session_id.as_str(),
             parent: path.spawned_by().map(ToolUseId::as_str),
             agent: identity.as_ref(),
@@ -45,20 +45,20 @@ impl FrameMapper {
         };
         match &event.kind {
             EventKind::BlockFinished { message_id, block, .. } if self.shows(block) => {
-                self.frames(at, &event.kind, out);
+                self.frames(envelope, &event.kind, out);
                 if let Some(agent) = self.agents.get_mut(path) {
-                    agent.shown = Some(message_id.clone());
+                    agent.shown_message = Some(message_id.clone());
                 }
             }
             EventKind::MessageFinished { .. } => {
                 if let Some(agent) = self.agents.get_mut(path) {
-                    agent.shown = None;
+                    agent.shown_message = None;
                 }
             }
             EventKind::MessageWithdrawn { reason, .. } => {
-                let shown = self.agents.get_mut(path).and_then(|agent| agent.shown.take());
+                let shown = self.agents.get_mut(path).and_then(|agent| agent.shown_message.take());
                 if shown.is_some() {
-                    self.withdrawn(at, shown.as_ref(), *reason, out);
+                    self.withdrawn(envelope, shown.as_ref(), *reason, out);
                 }
             }
             EventKind::ToolStarted(_)
@@ -72,7 +72,7 @@ impl FrameMapper {
             | EventKind::TaskEnded(_)
             // Events about the whole session: its budget, and its user.
             | EventKind::Status(Status::PriceUnknown { .. } | Status::Notice { .. }) => {
-                self.frames(at, &event.kind, out);
+                self.frames(envelope, &event.kind, out);
             }
             EventKind::RunFinished(_) => {
                 self.agents.remove(path);
@@ -82,8 +82,8 @@ impl FrameMapper {
         }
     }
 
-    /// Forgets the agents of a call once the call, or the task that it left behind, has ended. Their own runs need not
-    /// have reported that. Their background work without a reported end has ended, too.
+    /// Removes the agents of a call once the call, or the task that continues it, has ended. Their own runs may not
+    /// have reported that. Background work without a reported end has ended, too.
     pub(super) fn forget_ended(&mut self, event: &Event, out: &mut Vec<u8>) {
         let call = match &event.kind {
             EventKind::TaskStarted(task) => return self.task_is_of(&task.id, &event.agent),

@@ -3,7 +3,7 @@
 use crate::frame::AnsweredMessages;
 use windlass_types::RunOrigin;
 
-/// Maximum number of messages in a result beside the one that began its turn: hosts expect 64 in all.
+/// Maximum number of messages in a result besides the one that began its turn. Hosts expect 64 in all.
 const MAX_JOINED_MESSAGES: usize = 63;
 
 /// Messages of the host that the present turn answers, by the host's own ids.
@@ -56,7 +56,7 @@ impl AnsweredPrompts {
         self.first.clone().filter(|_| marks).map(AnsweredMessages::new)
     }
 
-    /// Messages named by the result. The end of a run that woke itself leaves the message that began the turn
+    /// Messages named by the result. When a run that woke itself ends, the message that began the turn stays
     /// unanswered.
     pub(super) fn end(&mut self, woken: bool) -> Option<AnsweredMessages> {
         let first = if woken { None } else { self.first.take() };

@@ -33,21 +33,21 @@ struct Summary<'a> {
 }
 
 impl FrameMapper {
-    pub(super) fn compacting(&mut self, at: FrameEnvelope<'_>, out: &mut Vec<u8>) {
-        self.system(at, "status", StatusFrame { status: Some("compacting"), ..StatusFrame::default() }, out);
+    pub(super) fn compacting(&mut self, envelope: FrameEnvelope<'_>, out: &mut Vec<u8>) {
+        self.system(envelope, "status", StatusFrame { status: Some("compacting"), ..StatusFrame::default() }, out);
     }
 
-    pub(super) fn not_compacted(&mut self, at: FrameEnvelope<'_>, error: &str, out: &mut Vec<u8>) {
+    pub(super) fn not_compacted(&mut self, envelope: FrameEnvelope<'_>, error: &str, out: &mut Vec<u8>) {
         let (result, error) = (Some("failed"), Some(error));
         let body = StatusFrame { compact_result: result, compact_error: error, ..StatusFrame::default() };
-        self.system(at, "status", body, out);
+        self.system(envelope, "status", body, out);
     }
 
     /// Appends the replacement of the conversation, with its summary. A summary that is too long for a frame is left
     /// out: the model has it.
-    pub(super) fn compacted(&mut self, at: FrameEnvelope<'_>, compacted: &Compacted, out: &mut Vec<u8>) {
+    pub(super) fn compacted(&mut self, envelope: FrameEnvelope<'_>, compacted: &Compacted, out: &mut Vec<u8>) {
         let body = StatusFrame { compact_result: Some("success"), ..StatusFrame::default() };
-        self.system(at, "status", body, out);
+        self.system(envelope, "status", body, out);
         let compact_metadata = CompactMetadata {
             trigger: match compacted.trigger {
                 CompactTrigger::Manual => "manual",
@@ -62,14 +62,14 @@ impl FrameMapper {
             subtype: "compact_boundary",
             body: BoundaryFrame { compact_metadata },
             uuid: Uuid::of(&compacted.boundary).unwrap_or_else(|| self.uuid()),
-            session_id: at.session_id,
+            session_id: envelope.session_id,
         };
         line::push(out, &boundary);
         let mut summary = Summary {
             kind: "user",
             message: UserText { role: "user", content: &compacted.summary },
-            parent_tool_use_id: at.parent,
-            session_id: at.session_id,
+            parent_tool_use_id: envelope.parent,
+            session_id: envelope.session_id,
             uuid: Uuid::of(&compacted.entry).unwrap_or_else(|| self.uuid()),
             is_synthetic: true,
         };

@@ -36,23 +36,25 @@ struct CallEdits<'a> {
 
 impl FrameMapper {
     /// Appends the file changes that a call is about to make, if edit events are on.
-    pub(super) fn edit_begins(&mut self, at: FrameEnvelope<'_>, started: &ToolStarted, out: &mut Vec<u8>) {
+    pub(super) fn edit_begins(&mut self, envelope: FrameEnvelope<'_>, started: &ToolStarted, out: &mut Vec<u8>) {
         if let Some(edits) = started.edits.as_ref().filter(|_| self.options.include_edit_events) {
             let (tool_use_id, tool_name) = (started.tool_use_id.as_str(), started.tool.as_str());
-            let body = CallEdits { tool_use_id, tool_name, parent_tool_use_id: at.parent, edit: HostEdit::new(edits) };
-            self.system(at, "windlass_edit_started", body, out);
+            let body =
+                CallEdits { tool_use_id, tool_name, parent_tool_use_id: envelope.parent, edit: HostEdit::new(edits) };
+            self.system(envelope, "windlass_edit_started", body, out);
         }
     }
 
     /// Appends the file changes that a call has made, if edit events are on.
-    pub(super) fn edit_ended(&mut self, at: FrameEnvelope<'_>, finished: &ToolFinished, out: &mut Vec<u8>) {
+    pub(super) fn edit_ended(&mut self, envelope: FrameEnvelope<'_>, finished: &ToolFinished, out: &mut Vec<u8>) {
         if !self.options.include_edit_events || finished.written.is_empty() || finished.result.is_error {
             return;
         }
         let edits = EditPreview::new(finished.written.clone(), finished.diff.clone().unwrap_or_default());
         let (tool_use_id, tool_name) = (finished.result.tool_use_id.as_str(), finished.tool.as_str());
-        let body = CallEdits { tool_use_id, tool_name, parent_tool_use_id: at.parent, edit: HostEdit::new(&edits) };
-        self.system(at, "windlass_edit_finished", body, out);
+        let body =
+            CallEdits { tool_use_id, tool_name, parent_tool_use_id: envelope.parent, edit: HostEdit::new(&edits) };
+        self.system(envelope, "windlass_edit_finished", body, out);
     }
 }
 

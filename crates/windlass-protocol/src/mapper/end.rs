@@ -21,7 +21,7 @@ impl FrameMapper {
         self.result(FrameEnvelope::of_main(session_id), &result, &ending, out);
     }
 
-    pub(super) fn finished(&mut self, at: FrameEnvelope<'_>, result: &RunResult, out: &mut Vec<u8>) {
+    pub(super) fn finished(&mut self, envelope: FrameEnvelope<'_>, result: &RunResult, out: &mut Vec<u8>) {
         let mut ending = WireEnding::of(result);
         if let (Some(reason), Outcome::Interrupted { .. }) = (&self.stop_reason, &result.outcome) {
             (ending.error, ending.user_text) = (Some(reason.clone()), None);
@@ -29,26 +29,32 @@ impl FrameMapper {
         if let Some(notice) = &ending.notice {
             let prevent_continuation = ending.terminal_reason == Some("hook_stopped");
             let body = InformationalBody { prevent_continuation, ..InformationalBody::warning(notice) };
-            self.system(at, "informational", body, out);
+            self.system(envelope, "informational", body, out);
         }
         if let Some(text) = ending.user_text {
-            self.user(at, None, TextBlock::new(text), None, out);
+            self.user(envelope, None, TextBlock::new(text), None, out);
         }
         if let Some((class, text)) = &ending.api_error {
             let id = EntryId::from_bits((self.ids)());
             let usage = Usage::default();
             let message =
                 MappedMessage { id: id.as_str(), model: "<synthetic>", error: Some(class), usage, line: None };
-            self.assistant(at, message, TextBlock::new(text), out);
+            self.assistant(envelope, message, TextBlock::new(text), out);
         }
-        self.result(at, result, &ending, out);
+        self.result(envelope, result, &ending, out);
     }
 
-    pub(super) fn result(&mut self, at: FrameEnvelope<'_>, result: &RunResult, ending: &WireEnding, out: &mut Vec<u8>) {
+    pub(super) fn result(
+        &mut self,
+        envelope: FrameEnvelope<'_>,
+        result: &RunResult,
+        ending: &WireEnding,
+        out: &mut Vec<u8>,
+    ) {
         let woken = result.origin == RunOrigin::TaskNotification;
         let answers = if ending.is_answer { self.answering.end(woken) } else { None };
         let warnings = std::mem::take(&mut self.warnings);
-        let mut frame = RunResultFrame::new(at.session_id, result, ending, answers, self.uuid());
+        let mut frame = RunResultFrame::new(envelope.session_id, result, ending, answers, self.uuid());
         frame.warnings = &warnings;
         if line::push(out, &frame) {
             return;

@@ -5,11 +5,11 @@ use crate::frame::InformationalBody;
 use serde::Serialize;
 use windlass_types::{EntryId, HookEventName, HookOutcome, ToolUseId};
 
-/// Name of the host's hooks: the host knows of their runs itself.
+/// Name of the host's own hooks. The host knows when they run.
 pub(crate) const OF_THE_HOST: &str = "host";
 
 /// Marker of a hook's failure, for hosts that treat it separately.
-const FAILED: &str = "hook_callback_failed";
+const FAILURE_TAG: &str = "hook_callback_failed";
 
 /// Maximum number of hooks that are remembered while they run.
 const MAX_HOOKS: usize = 1_000;
@@ -31,9 +31,9 @@ struct HookStarted<'a> {
     hook_event: &'static str,
 }
 
-/// Answer of a hook. One that runs in this process writes no output of its own.
+/// Response of a hook. A hook that runs in this process writes no output.
 #[derive(Serialize)]
-struct Answered<'a> {
+struct HookResponseBody<'a> {
     #[serde(flatten)]
     hook: HookStarted<'a>,
     output: &'a str,
@@ -49,7 +49,7 @@ impl RunningHook {
         HookStarted { hook_id: self.id.as_str(), hook_name: &self.hook, hook_event: self.event.as_str() }
     }
 
-    /// `true` if the run waits for its answer: if the run ends first, there is none.
+    /// `true` if the run waits for the hook. If such a run ends first, the hook has no answer.
     fn is_awaited(&self) -> bool {
         !self.event.is_observed()
     }
@@ -64,7 +64,7 @@ impl FrameMapper {
     /// Appends the start of hooks.
     pub(super) fn hooks_started(
         &mut self,
-        at: FrameEnvelope<'_>,
+        envelope: FrameEnvelope<'_>,
         event: HookEventName,
         tool: Option<&ToolUseId>,
         hooks: &[String],
@@ -74,32 +74,32 @@ impl FrameMapper {
             return;
         }
         for hook in hooks.iter().filter(|hook| *hook != OF_THE_HOST) {
-            let asked = self.hook_started(at, event, tool, hook, out);
-            if self.asked.len() < MAX_HOOKS {
-                self.asked.push(asked);
+            let running = self.hook_started(envelope, event, tool, hook, out);
+            if self.running_hooks.len() < MAX_HOOKS {
+                self.running_hooks.push(running);
             }
         }
     }
 
     fn hook_started(
         &mut self,
-        at: FrameEnvelope<'_>,
+        envelope: FrameEnvelope<'_>,
         event: HookEventName,
         tool: Option<&ToolUseId>,
         hook: &str,
         out: &mut Vec<u8>,
     ) -> RunningHook {
         let id = EntryId::from_bits((self.ids)());
-        let (parent, hook) = (at.parent.map(str::to_owned), hook.to_owned());
-        let asked = RunningHook { parent, event, tool: tool.cloned(), hook, id };
-        self.system(at, "hook_started", asked.started(), out);
-        asked
+        let (parent, hook) = (envelope.parent.map(str::to_owned), hook.to_owned());
+        let running = RunningHook { parent, event, tool: tool.cloned(), hook, id };
+        self.system(envelope, "hook_started", running.started(), out);
+        running
     }
 
     /// Appends the outcome of hooks: the hooks that ran, if hook events are on, and their messages.
     pub(super) fn hook_ran(
         &mut self,
-        at: FrameEnvelope<'_>,
+        envelope: FrameEnvelope<'_>,
         event: HookEventName,
         tool: Option<&ToolUseId>,
         outcome: &HookOutcome,
@@ -107,56 +107,64 @@ impl FrameMapper {
     ) {
         if self.reports(event) {
             for hook in outcome.ran.iter().filter(|hook| *hook != OF_THE_HOST) {
-                let same = |asked: &RunningHook| {
-                    asked.parent.as_deref() == at.parent
-                        && (asked.event, asked.tool.as_ref(), &asked.hook) == (event, tool, hook)
+                let is_same = |running: &RunningHook| {
+                    running.parent.as_deref() == envelope.parent
+                        && (running.event, running.tool.as_ref(), &running.hook) == (event, tool, hook)
                 };
-                let asked = match self.asked.iter().position(same) {
-                    Some(known) => self.asked.remove(known),
-                    // No event has reported its start: both frames follow now.
-                    None => self.hook_started(at, event, tool, hook, out),
+                let running = match self.running_hooks.iter().position(is_same) {
+                    Some(index) => self.running_hooks.remove(index),
+                    // No event has reported the start, so both frames are written now.
+                    None => self.hook_started(envelope, event, tool, hook, out),
                 };
-                self.hook_answered(at, &asked, outcome, out);
+                self.hook_answered(envelope, &running, outcome, out);
             }
         }
         for message in &outcome.system_messages {
-            self.inform(at, message, tool, out);
+            self.inform(envelope, message, tool, out);
         }
         for (hook, failure) in &outcome.failures {
             let content = format!("The hook {hook} failed: {failure}");
             let tool_use_id = tool.map(ToolUseId::as_str);
-            let body = InformationalBody { tool_use_id, tag: Some(FAILED), ..InformationalBody::warning(&content) };
-            self.system(at, "informational", body, out);
+            let body =
+                InformationalBody { tool_use_id, tag: Some(FAILURE_TAG), ..InformationalBody::warning(&content) };
+            self.system(envelope, "informational", body, out);
         }
     }
 
-    /// Appends the answer of a hook. Reported when all hooks of the event have answered.
-    fn hook_answered(&mut self, at: FrameEnvelope<'_>, asked: &RunningHook, outcome: &HookOutcome, out: &mut Vec<u8>) {
+    /// Appends the answer of a hook, once all hooks of the event have answered.
+    fn hook_answered(
+        &mut self,
+        envelope: FrameEnvelope<'_>,
+        running: &RunningHook,
+        outcome: &HookOutcome,
+        out: &mut Vec<u8>,
+    ) {
         let failure =
-            outcome.failures.iter().find(|(failed, _)| *failed == asked.hook).map(|(_, failure)| failure.as_str());
-        let written = outcome.outputs.iter().find(|written| written.hook == asked.hook);
-        let stdout = written.map_or("", |written| written.stdout.as_str());
-        let stderr = written.map(|written| written.stderr.as_str()).filter(|stderr| !stderr.is_empty());
-        let body = Answered {
-            hook: asked.started(),
+            outcome.failures.iter().find(|(failed, _)| *failed == running.hook).map(|(_, failure)| failure.as_str());
+        let hook_output = outcome.outputs.iter().find(|hook_output| hook_output.hook == running.hook);
+        let stdout = hook_output.map_or("", |hook_output| hook_output.stdout.as_str());
+        let stderr = hook_output.map(|hook_output| hook_output.stderr.as_str()).filter(|stderr| !stderr.is_empty());
+        let body = HookResponseBody {
+            hook: running.started(),
             output: stdout,
             stdout,
             stderr: stderr.or(failure).unwrap_or_default(),
-            exit_code: written.and_then(|written| written.exit_code),
+            exit_code: hook_output.and_then(|hook_output| hook_output.exit_code),
             outcome: if failure.is_some() { "error" } else { "success" },
         };
-        self.system(at, "hook_response", body, out);
+        self.system(envelope, "hook_response", body, out);
     }
 
-    /// Appends that hooks were stopped before they had answered, because the run is over.
-    pub(super) fn hooks_given_up(&mut self, at: FrameEnvelope<'_>, out: &mut Vec<u8>) {
-        let (over, asked) = std::mem::take(&mut self.asked).into_iter().partition::<Vec<_>, _>(RunningHook::is_awaited);
-        self.asked = asked;
-        for asked in over {
+    /// Appends that hooks were stopped without an answer, because the run has ended.
+    pub(super) fn hooks_given_up(&mut self, envelope: FrameEnvelope<'_>, out: &mut Vec<u8>) {
+        let (cancelled, running) =
+            std::mem::take(&mut self.running_hooks).into_iter().partition::<Vec<_>, _>(RunningHook::is_awaited);
+        self.running_hooks = running;
+        for running in cancelled {
             let (output, stdout, stderr, exit_code) = ("", "", "", None);
-            let hook = asked.started();
-            let body = Answered { hook, output, stdout, stderr, exit_code, outcome: "cancelled" };
-            self.system(at, "hook_response", body, out);
+            let hook = running.started();
+            let body = HookResponseBody { hook, output, stdout, stderr, exit_code, outcome: "cancelled" };
+            self.system(envelope, "hook_response", body, out);
         }
     }
 }

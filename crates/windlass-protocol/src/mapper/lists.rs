@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub(super) struct Lists {
     pub(super) mcp: Option<Arc<dyn McpControl>>,
     pub(super) plugins: Option<Arc<dyn PluginControl>>,
-    /// Lists for the next frame, used instead of asking these.
+    /// Lists for the next frame. They replace those of the ports.
     pub(super) known: Option<(Vec<McpStatus>, PluginListing)>,
     pub(super) slash_commands: Vec<String>,
     pub(super) skills: Vec<String>,

@@ -75,9 +75,9 @@ impl FrameMapper {
     }
 
     /// Appends the output of a command, and its result.
-    pub(crate) fn local(&mut self, session_id: &str, local: &CommandOutput<'_>, out: &mut Vec<u8>) {
-        let at = FrameEnvelope::of_main(session_id);
-        let text = local.text;
+    pub(crate) fn local(&mut self, session_id: &str, output: &CommandOutput<'_>, out: &mut Vec<u8>) {
+        let envelope = FrameEnvelope::of_main(session_id);
+        let text = output.text;
         if !text.is_empty() {
             let content = format!("<local-command-stdout>{text}</local-command-stdout>");
             let mut frame = LocalOutputFrame {
@@ -92,13 +92,13 @@ impl FrameMapper {
                 frame.message.content = "<local-command-stdout>[too long for one frame]</local-command-stdout>";
                 line::push(out, &frame);
             }
-            self.system(at, "local_command_output", LocalCommandBody { content: text }, out);
+            self.system(envelope, "local_command_output", LocalCommandBody { content: text }, out);
         }
         let mut result = RunResult::new(Outcome::Success, session_id.into());
         result.text = text.to_owned();
-        result.cost = local.cost;
-        result.model_usage.clone_from(local.models);
-        let ending = WireEnding { local_command: Some(local.command.to_owned()), ..WireEnding::of(&result) };
-        self.result(at, &result, &ending, out);
+        result.cost = output.cost;
+        result.model_usage.clone_from(output.models);
+        let ending = WireEnding { local_command: Some(output.command.to_owned()), ..WireEnding::of(&result) };
+        self.result(envelope, &result, &ending, out);
     }
 }

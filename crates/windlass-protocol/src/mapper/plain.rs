@@ -1,4 +1,4 @@
-//! Events of the stream without a serializer, because they are written for each few letters.
+//! Stream events, written without a serializer, because there is one for every few characters.
 
 use super::{FrameEnvelope, FrameMapper};
 use crate::line;
@@ -27,9 +27,9 @@ impl SessionMember {
 impl FrameMapper {
     /// Appends the same as [`stream_event`](Self::stream_event), for an event of the main agent that names no message
     /// of the host.
-    pub(super) fn plain_stream_event(&mut self, at: FrameEnvelope<'_>, frame: &JsonText, out: &mut Vec<u8>) {
+    pub(super) fn plain_stream_event(&mut self, envelope: FrameEnvelope<'_>, frame: &JsonText, out: &mut Vec<u8>) {
         let uuid = self.uuid().text();
-        let session = self.session_member.of(at.session_id);
+        let session = self.session_member.of(envelope.session_id);
         let start = out.len();
         out.extend_from_slice(br#"{"type":"stream_event","event":"#);
         line::push_json(out, frame.as_str());
@@ -37,7 +37,7 @@ impl FrameMapper {
         out.extend_from_slice(&uuid);
         out.extend_from_slice(session);
         if !line::end(out, start) {
-            self.left_out(at, "stream_event", out);
+            self.left_out(envelope, "stream_event", out);
         }
     }
 }
@@ -69,12 +69,12 @@ mod tests {
         ];
         let (mut plain, mut serialised) = (mapper(), mapper());
         for session in ["s", "s", "a \"b\" \\ \n", "x\u{2028}\u{e9}", "", "s"] {
-            let at = FrameEnvelope::of_main(session);
+            let envelope = FrameEnvelope::of_main(session);
             for frame in &frames {
                 let frame = JsonText::parse(frame.as_str()).unwrap();
                 let (mut one, mut other) = (b"before\n".to_vec(), b"before\n".to_vec());
-                plain.plain_stream_event(at, &frame, &mut one);
-                serialised.stream_event(at, &frame, &mut other);
+                plain.plain_stream_event(envelope, &frame, &mut one);
+                serialised.stream_event(envelope, &frame, &mut other);
                 assert!(one == other, "{session:?}: {}", String::from_utf8_lossy(&one));
             }
         }

@@ -8,8 +8,8 @@ use windlass_types::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};
 impl FrameMapper {
     /// Appends a rate limit. Hosts know a closed set of each name. A limit with another status is not sent to them; an
     /// unknown name in another field is left out.
-    pub(super) fn rate_limit(&mut self, at: FrameEnvelope<'_>, limit: &RateLimit, out: &mut Vec<u8>) {
-        let Some(status) = known(&limit.status) else { return };
+    pub(super) fn rate_limit(&mut self, envelope: FrameEnvelope<'_>, limit: &RateLimit, out: &mut Vec<u8>) {
+        let Some(status) = status_name(&limit.status) else { return };
         let frame = RateLimitEvent {
             kind: "rate_limit_event",
             rate_limit_info: RateLimitInfo {
@@ -20,19 +20,19 @@ impl FrameMapper {
                     kind => Some(kind.as_str()),
                 }),
                 utilization: limit.utilization.map(Utilization::get),
-                overage_status: limit.overage_status.as_ref().and_then(known),
+                overage_status: limit.overage_status.as_ref().and_then(status_name),
                 overage_resets_at: limit.overage_resets_at,
                 overage_disabled_reason: limit.overage_disabled_reason.as_deref().map(reason),
                 is_using_overage: limit.is_using_overage,
             },
             uuid: self.uuid(),
-            session_id: at.session_id,
+            session_id: envelope.session_id,
         };
         line::push(out, &frame);
     }
 }
 
-fn known(status: &RateLimitStatus) -> Option<&str> {
+fn status_name(status: &RateLimitStatus) -> Option<&str> {
     match status {
         RateLimitStatus::Other(_) => None,
         status => Some(status.as_str()),

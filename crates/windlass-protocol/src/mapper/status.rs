@@ -7,7 +7,7 @@ use windlass_types::{Behavior, Decision, DecisionReason, Status, ToolUseId};
 impl FrameMapper {
     pub(super) fn denied(
         &mut self,
-        at: FrameEnvelope<'_>,
+        envelope: FrameEnvelope<'_>,
         id: &ToolUseId,
         tool: &str,
         decision: &Decision,
@@ -19,22 +19,22 @@ impl FrameMapper {
         let body = DeniedBody {
             tool_name: tool,
             tool_use_id: id.as_str(),
-            agent_id: at.agent.map(|agent| agent.id.as_str()),
+            agent_id: envelope.agent.map(|agent| agent.id.as_str()),
             decision_reason_type: reason_type(decision.reason),
             decision_reason: decision.rule.as_ref().map(|rule| rule.rule.as_str()),
             message: &decision.message,
         };
-        self.system(at, "permission_denied", body, out);
+        self.system(envelope, "permission_denied", body, out);
     }
 
-    pub(super) fn status(&mut self, at: FrameEnvelope<'_>, status: &Status, out: &mut Vec<u8>) {
+    pub(super) fn status(&mut self, envelope: FrameEnvelope<'_>, status: &Status, out: &mut Vec<u8>) {
         match status {
             Status::Requesting { .. } if self.options.include_partial_messages => {
                 let body = StatusFrame { status: Some("requesting"), ..StatusFrame::default() };
-                self.system(at, "status", body, out);
+                self.system(envelope, "status", body, out);
             }
-            Status::Compacting { .. } => self.compacting(at, out),
-            Status::CompactionFailed { message } => self.not_compacted(at, message, out),
+            Status::Compacting { .. } => self.compacting(envelope, out),
+            Status::CompactionFailed { message } => self.not_compacted(envelope, message, out),
             Status::Retrying(retry) => {
                 let body = RetryBody {
                     attempt: retry.attempt,
@@ -44,17 +44,17 @@ impl FrameMapper {
                     error: retry.error.word(),
                     message: &retry.message,
                 };
-                self.system(at, "api_retry", body, out);
+                self.system(envelope, "api_retry", body, out);
             }
             Status::FallingBack { from, to } => {
                 let body = FallbackBody { original_model: from, fallback_model: to };
-                self.system(at, "model_fallback", body, out);
+                self.system(envelope, "model_fallback", body, out);
             }
             Status::PriceUnknown { model } => {
                 let text = format!("The price of {model} is not known, so the budget does not hold for it.");
-                self.inform(at, &text, None, out);
+                self.inform(envelope, &text, None, out);
             }
-            Status::Notice { message } => self.inform(at, message, None, out),
+            Status::Notice { message } => self.inform(envelope, message, None, out),
             _ => {}
         }
     }

@@ -91,7 +91,7 @@ impl FrameMapper {
         self.tasks.iter().any(|task| !task.path.is_main())
     }
 
-    /// Reports the end of work that agents below `start` began: they are gone, and none of their work runs any more.
+    /// Reports the end of work that agents below `start` began. These agents have ended, and so has their work.
     pub(super) fn end_tasks_below(&mut self, start: &AgentPath, session_id: &str, out: &mut Vec<u8>) {
         let is_below = |task: &RunningTask| task.path.tool_uses().starts_with(start.tool_uses());
         while let Some(task) = self.tasks.iter().find(|task| is_below(task)) {
@@ -101,12 +101,12 @@ impl FrameMapper {
         }
     }
 
-    /// `true` if an agent is running that this call left behind.
+    /// `true` if an agent that this call left behind is running.
     pub(super) fn left_behind(&self, call: &ToolUseId) -> bool {
         self.tasks.iter().any(|task| task.info.kind == TaskKind::LocalAgent && task.info.tool_use_id == *call)
     }
 
-    fn tasks_changed(&mut self, at: FrameEnvelope<'_>, out: &mut Vec<u8>) {
+    fn tasks_changed(&mut self, envelope: FrameEnvelope<'_>, out: &mut Vec<u8>) {
         let tasks = std::mem::take(&mut self.tasks);
         let entries = tasks.iter().map(|task| TaskEntry {
             task_id: task.info.id.as_str(),
@@ -115,17 +115,17 @@ impl FrameMapper {
             description: &task.info.description,
             parent_task_id: task.parent.as_ref().map(AgentId::as_str),
         });
-        self.system(at, "background_tasks_changed", ChangedTasks { tasks: entries.collect() }, out);
+        self.system(envelope, "background_tasks_changed", ChangedTasks { tasks: entries.collect() }, out);
         self.tasks = tasks;
     }
 
-    pub(super) fn task_started(&mut self, at: FrameEnvelope<'_>, task: &TaskInfo, out: &mut Vec<u8>) {
+    pub(super) fn task_started(&mut self, envelope: FrameEnvelope<'_>, task: &TaskInfo, out: &mut Vec<u8>) {
         self.tasks.push(RunningTask {
             info: task.clone(),
-            parent: at.agent.map(|agent| agent.id.clone()),
+            parent: envelope.agent.map(|agent| agent.id.clone()),
             path: AgentPath::default(),
         });
-        self.tasks_changed(at, out);
+        self.tasks_changed(envelope, out);
         let body = TaskStartedFrame {
             task_id: task.id.as_str(),
             tool_use_id: task.tool_use_id.as_str(),
@@ -133,13 +133,13 @@ impl FrameMapper {
             task_type: task.kind.as_str(),
             subagent_type: task.agent_type.as_deref(),
             is_backgrounded: true,
-            spawn_depth: (task.kind == TaskKind::LocalAgent).then_some(at.depth + 1),
-            parent_task_id: at.agent.map(|agent| agent.id.as_str()),
+            spawn_depth: (task.kind == TaskKind::LocalAgent).then_some(envelope.depth + 1),
+            parent_task_id: envelope.agent.map(|agent| agent.id.as_str()),
         };
-        self.system(at, "task_started", body, out);
+        self.system(envelope, "task_started", body, out);
     }
 
-    pub(super) fn task_progress(&mut self, at: FrameEnvelope<'_>, progress: &TaskProgress, out: &mut Vec<u8>) {
+    pub(super) fn task_progress(&mut self, envelope: FrameEnvelope<'_>, progress: &TaskProgress, out: &mut Vec<u8>) {
         let task = &progress.info;
         let body = TaskProgressFrame {
             task_id: task.id.as_str(),
@@ -149,10 +149,10 @@ impl FrameMapper {
             usage: progress.usage,
             last_tool_name: progress.last_tool.as_deref(),
         };
-        self.system(at, "task_progress", body, out);
+        self.system(envelope, "task_progress", body, out);
     }
 
-    pub(super) fn task_ended(&mut self, at: FrameEnvelope<'_>, ended: &TaskEnded, out: &mut Vec<u8>) {
+    pub(super) fn task_ended(&mut self, envelope: FrameEnvelope<'_>, ended: &TaskEnded, out: &mut Vec<u8>) {
         let file = ended.info.output_file.as_ref();
         let body = Notification {
             task_id: ended.info.id.as_str(),
@@ -162,9 +162,9 @@ impl FrameMapper {
             summary: &ended.summary,
             usage: ended.usage,
         };
-        self.system(at, "task_notification", body, out);
+        self.system(envelope, "task_notification", body, out);
         self.tasks.retain(|task| task.info.id != ended.info.id);
-        self.tasks_changed(at, out);
+        self.tasks_changed(envelope, out);
     }
 }
 

@@ -14,9 +14,9 @@ use windlass_conversation::{Asker, CallReference, Question};
 use windlass_tool::Ids;
 use windlass_types::{EntryId, JsonText};
 
-/// Time for the host to notice that a request was withdrawn by a run that was stopped. The request's task is dropped
-/// long before.
-const WITHDRAWN: Duration = Duration::from_secs(2);
+/// Wait after a stopped run has withdrawn a request. The session drops the task of the request long before the end of
+/// the wait.
+const WITHDRAWAL_WAIT: Duration = Duration::from_secs(2);
 
 /// A request to the pump.
 #[derive(Debug)]
@@ -89,16 +89,16 @@ impl HostRequests {
         let (answer, answered) = oneshot::channel();
         let question = Question::new(id.clone(), asker, about, is_permission);
         self.pump.send(PumpMessage::Question(question, line, answer)).map_err(|_| AskError::Gone)?;
-        let mut asked = PendingRequest { asking: self, id: Some(id) };
+        let mut pending_request = PendingRequest { requests: self, id: Some(id) };
         let wait = async { answered.await.unwrap_or(Err(AskError::Gone)) };
         let answered = match limit {
             Some(limit) => tokio::time::timeout(limit, wait).await.unwrap_or(Err(AskError::TimedOut(limit))),
             None => wait.await,
         };
         match &answered {
-            Ok(_) => asked.id = None,
-            // The session stops this task; an answer before that would be an invented one.
-            Err(AskError::Withdrawn) => tokio::time::sleep(WITHDRAWN).await,
+            Ok(_) => pending_request.id = None,
+            // The session stops this task. An answer before that would be invented.
+            Err(AskError::Withdrawn) => tokio::time::sleep(WITHDRAWAL_WAIT).await,
             Err(_) => {}
         }
         answered?.map_err(AskError::Refused)
@@ -112,12 +112,12 @@ impl HostRequests {
 
     /// Waits for an unsolicited message; `None` when none will come any more. Cancel safe.
     pub(crate) async fn receive(&self, server: &str) -> Option<JsonText> {
-        let (give, message) = oneshot::channel();
+        let (sender, message) = oneshot::channel();
         let receiver = self.id();
         let server = server.to_owned();
-        let order = PumpMessage::Receive { server: server.clone(), receiver: receiver.clone(), message: give };
-        self.pump.send(order).ok()?;
-        let mut receiving = Receiving { asking: self, server, receiver, message: Some(message) };
+        let pump_message = PumpMessage::Receive { server: server.clone(), receiver: receiver.clone(), message: sender };
+        self.pump.send(pump_message).ok()?;
+        let mut receiving = Receiving { requests: self, server, receiver, message: Some(message) };
         let received = receiving.message.as_mut()?.await;
         receiving.message = None;
         received.ok()
@@ -136,21 +136,21 @@ impl HostRequests {
 
 /// A request that is withdrawn when it is dropped without an answer.
 struct PendingRequest<'a> {
-    asking: &'a HostRequests,
+    requests: &'a HostRequests,
     id: Option<String>,
 }
 
 impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
         if let Some(id) = self.id.take() {
-            self.asking.send(PumpMessage::Dropped(id));
+            self.requests.send(PumpMessage::Dropped(id));
         }
     }
 }
 
 /// A wait for a message that returns the message when it is dropped with it.
 struct Receiving<'a> {
-    asking: &'a HostRequests,
+    requests: &'a HostRequests,
     server: String,
     receiver: String,
     message: Option<oneshot::Receiver<JsonText>>,
@@ -160,7 +160,7 @@ impl Drop for Receiving<'_> {
     fn drop(&mut self) {
         let Some(mut message) = self.message.take() else { return };
         message.close();
-        self.asking.send(match message.try_recv() {
+        self.requests.send(match message.try_recv() {
             Ok(message) => PumpMessage::Undelivered { server: std::mem::take(&mut self.server), message },
             Err(_) => PumpMessage::Dropped(std::mem::take(&mut self.receiver)),
         });

@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
-use table::{HookTable, RegisteredCallback};
+use table::{HookTable, RegisteredMatcher};
 use tokio::sync::watch;
 use windlass_conversation::{Asker, CallReference};
 use windlass_hook::{Hook, HookContext, HookError, Interest, PreToolUse};
@@ -28,7 +28,7 @@ use windlass_types::{HookCall, HookEventName, HookOutcome, JsonText, ToolUseId};
 /// A `PreToolUse` hook is called after the frame of the call, so only for calls of the session that the server opened.
 #[derive(Clone)]
 pub struct HostHooks {
-    asking: HostRequests,
+    requests: HostRequests,
     scene: watch::Receiver<Scene>,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Debug for HostHooks {
 
 impl HostHooks {
     pub(crate) fn new(asking: HostRequests, scene: watch::Receiver<Scene>) -> Self {
-        Self { asking, scene }
+        Self { requests: asking, scene }
     }
 
     fn table(&self) -> HookTable {
@@ -55,8 +55,8 @@ impl Hook for HostHooks {
     }
 
     fn interests(&self) -> Vec<Interest> {
-        let interest = |registered: &RegisteredCallback| registered.matcher.interest(registered.event);
-        self.table().0.iter().filter(|registered| !registered.callbacks.is_empty()).map(interest).collect()
+        let interest = |registered: &RegisteredMatcher| registered.matcher.interest(registered.event);
+        self.table().0.iter().filter(|registered| !registered.callback_ids.is_empty()).map(interest).collect()
     }
 
     /// Unlimited, because each callback has a limit of its own, which the host sets.
@@ -66,12 +66,12 @@ impl Hook for HostHooks {
 
     async fn answer(&self, cx: &HookContext, call: &HookCall) -> Result<Option<HookOutcome>, HookError> {
         let table = self.table();
-        let asked = table
+        let calls = table
             .0
             .iter()
             .filter(|registered| registered.event == call.event() && registered.matcher.matches(call.subject()))
-            .flat_map(|registered| registered.callbacks.iter().map(move |callback| (registered, callback)));
-        let answers = join_all(asked.map(|(registered, callback)| self.ask(cx, call, registered, callback))).await;
+            .flat_map(|registered| registered.callback_ids.iter().map(move |callback| (registered, callback)));
+        let answers = join_all(calls.map(|(registered, callback)| self.ask(cx, call, registered, callback))).await;
         let mut outcome = HookOutcome::default();
         for answer in answers {
             outcome.merge(answer);
@@ -96,7 +96,7 @@ impl HostHooks {
         &self,
         cx: &HookContext,
         call: &HookCall,
-        registered: &RegisteredCallback,
+        registered: &RegisteredMatcher,
         callback: &str,
     ) -> HookOutcome {
         let answer = match self.send(cx, call, registered, callback).await {
@@ -106,16 +106,16 @@ impl HostHooks {
             },
             answer => answer,
         };
-        let read = match answer {
+        let result = match answer {
             Ok(None) => Ok(HookOutcome::default()),
             Ok(Some(output)) => {
                 read_output(callback, call, &output, &HookTexts::cut()).map_err(|error| AskError::Refused(error.into()))
             }
             Err(error) => Err(error),
         };
-        match read {
+        match result {
             Ok(outcome) => outcome,
-            Err(error) => failed(call.event(), registered, callback, &error),
+            Err(error) => failure_outcome(call.event(), registered, callback, &error),
         }
     }
 
@@ -123,14 +123,14 @@ impl HostHooks {
         &self,
         cx: &HookContext,
         call: &HookCall,
-        registered: &RegisteredCallback,
+        registered: &RegisteredMatcher,
         callback: &str,
     ) -> Result<Option<JsonText>, AskError> {
         // For the session's own calls, the mode known to the host applies.
-        let own = cx.permission_mode.filter(|_| cx.agent.is_some());
+        let own_mode = cx.permission_mode.filter(|_| cx.agent.is_some());
         let scene = self.scene.borrow().clone();
-        let place = cx.clone().with_permission_mode(own.unwrap_or(scene.permission_mode));
-        let input = hook_input(&place, call, scene.transcript.as_deref());
+        let hook_cx = cx.clone().with_permission_mode(own_mode.unwrap_or(scene.permission_mode));
+        let input = hook_input(&hook_cx, call, scene.transcript.as_deref());
         let request = CallbackRequest {
             subtype: "hook_callback",
             callback_id: callback,
@@ -138,7 +138,7 @@ impl HostHooks {
             tool_use_id: call.tool_use_id().map(ToolUseId::as_str),
         };
         let asker = match call.agent().or(cx.agent.as_ref()) {
-            // The run may be over, or stopped, when the host reads about it.
+            // The run may have ended when the host reads the request.
             _ if call.event().is_observed() => Asker::None,
             Some(agent) => Asker::Agent(agent.id.clone()),
             None => Asker::Run,
@@ -150,12 +150,17 @@ impl HostHooks {
             _ => None,
         };
         let ask = RequestSender { asker, about, is_permission: false, limit: Some(registered.timeout) };
-        self.asking.ask(ask, &request).await
+        self.requests.ask(ask, &request).await
     }
 }
 
 /// Outcome of a hook that failed.
-fn failed(event: HookEventName, registered: &RegisteredCallback, callback: &str, error: &AskError) -> HookOutcome {
+fn failure_outcome(
+    event: HookEventName,
+    registered: &RegisteredMatcher,
+    callback: &str,
+    error: &AskError,
+) -> HookOutcome {
     if *error == AskError::Withdrawn {
         // The run is being stopped, and the call with it. If it is not, the call still has no permission.
         return match event {
@@ -166,9 +171,9 @@ fn failed(event: HookEventName, registered: &RegisteredCallback, callback: &str,
         };
     }
     // A call does not run when its hooks could not be called.
-    let unguarded = matches!(error, AskError::TimedOut(_) | AskError::Gone | AskError::TooLong);
-    let closes = event.is_gating() && (registered.blocks || (unguarded && event.is_about_tools()));
-    let mut outcome = match closes {
+    let is_unguarded = matches!(error, AskError::TimedOut(_) | AskError::Gone | AskError::TooLong);
+    let is_refused = event.is_gating() && (registered.blocks_on_failure || (is_unguarded && event.is_about_tools()));
+    let mut outcome = match is_refused {
         // The host's text about its own failure may hold secrets, and the model reads this.
         true if matches!(error, AskError::Refused(_)) => {
             HookOutcome::refused(event, callback, format!("The hook {callback} failed."))

@@ -69,7 +69,7 @@ pub(crate) struct ServerMachine {
     initialize: Option<Initialize>,
     /// Body of the `initialize` for the session that is being opened.
     opened_with: Option<JsonText>,
-    /// Facts and offer of the session that is just being taken over.
+    /// Facts and plugin offer of the session that is being taken over.
     opened: Option<(HostFacts, Option<PluginOffer>)>,
     /// Settings for `get_settings`.
     settings: Option<JsonText>,
@@ -132,26 +132,26 @@ impl ServerMachine {
     pub(crate) fn handle(&mut self, input: ServerInput) {
         match input {
             ServerInput::Line(message) => self.host_line(message),
-            ServerInput::HungUp => self.hung_up(),
+            ServerInput::HungUp => self.end_input(),
             ServerInput::Listed(servers, plugins) => self.mapper.lists(servers, plugins),
             ServerInput::Opened(session, facts, offer) => {
                 self.opened = Some((*facts, offer));
-                self.converse(Turn::Opened(session));
+                self.pass_to_conversation(Turn::Opened(session));
                 self.opened = None;
             }
             ServerInput::Question(question, line) => {
                 self.questions.insert(question.id.clone(), line);
-                self.converse(Turn::Question(question));
+                self.pass_to_conversation(Turn::Question(question));
             }
             ServerInput::Dropped(id) => {
                 self.inboxes.dropped(&id);
-                self.converse(Turn::Withdrawn(id.clone()));
+                self.pass_to_conversation(Turn::Withdrawn(id.clone()));
                 self.questions.remove(&id);
             }
             ServerInput::Listen(server) => self.inboxes.listen(server),
             ServerInput::Receive { server, receiver } => match self.inboxes.receive(&server, receiver) {
                 Ok(next) => self.deliver(&server, next),
-                Err(receiver) => self.order(ServerEffect::NoMessage(receiver)),
+                Err(receiver) => self.emit_effect(ServerEffect::NoMessage(receiver)),
             },
             ServerInput::Undelivered { server, message } => {
                 let next = self.inboxes.undelivered(&server, message);
@@ -164,9 +164,9 @@ impl ServerMachine {
                 if !self.conversation.is_closing() {
                     self.mapper.stops_because(reason);
                 }
-                self.converse(Turn::Close);
+                self.pass_to_conversation(Turn::Close);
             }
-            ServerInput::Conversation(input) => self.converse(input),
+            ServerInput::Conversation(input) => self.pass_to_conversation(input),
         }
     }
 
@@ -197,7 +197,7 @@ impl ServerMachine {
     }
 
     /// Passes an input to the conversation, and translates its outputs.
-    fn converse(&mut self, input: Turn) {
+    fn pass_to_conversation(&mut self, input: Turn) {
         self.conversation.handle(input);
         while let Some(output) = self.conversation.poll() {
             match output {
@@ -207,19 +207,19 @@ impl ServerMachine {
         }
     }
 
-    /// Ends the input: all requests of the host are finished. A host that can no longer write is sent keep-alives,
-    /// because only writing shows that it is gone.
-    fn hung_up(&mut self) {
+    /// Ends the input: all requests of the host are finished. A host that can no longer write gets keep-alives, because
+    /// only writing shows whether it is gone.
+    fn end_input(&mut self) {
         if self.conversation.takes_messages() {
-            self.order(ServerEffect::KeepAlive(KEEP_ALIVE));
-            self.converse(Turn::End);
+            self.emit_effect(ServerEffect::KeepAlive(KEEP_ALIVE));
+            self.pass_to_conversation(Turn::End);
         }
     }
 
     fn keep_alive(&mut self) {
         if self.conversation.is_draining() {
             self.send(b"{\"type\":\"keep_alive\"}\n".to_vec());
-            self.order(ServerEffect::KeepAlive(KEEP_ALIVE));
+            self.emit_effect(ServerEffect::KeepAlive(KEEP_ALIVE));
         }
     }
 
@@ -229,7 +229,7 @@ impl ServerMachine {
             return;
         }
         match self.outputs.back_mut() {
-            Some(ServerOutput::Frames(before)) => before.extend_from_slice(&lines),
+            Some(ServerOutput::Frames(pending)) => pending.extend_from_slice(&lines),
             _ => self.outputs.push_back(ServerOutput::Frames(lines)),
         }
     }
@@ -241,23 +241,23 @@ impl ServerMachine {
         self.send(out);
     }
 
-    fn order(&mut self, order: ServerEffect) {
-        self.outputs.push_back(ServerOutput::Order(order));
+    fn emit_effect(&mut self, effect: ServerEffect) {
+        self.outputs.push_back(ServerOutput::Order(effect));
     }
 
     fn uuid(&self) -> String {
         EntryId::from_bits(self.ids.bits()).to_string()
     }
 
-    /// Passes the present state to hooks of the host.
+    /// Passes the current state to hooks of the host.
     fn show_scene(&mut self) {
-        self.order(ServerEffect::Scene(Box::new(self.scene.clone())));
+        self.emit_effect(ServerEffect::Scene(Box::new(self.scene.clone())));
     }
 
     /// Delivers a message of an in-process MCP server.
     fn deliver(&mut self, server: &str, next: Option<(String, JsonText)>) {
         if let Some((receiver, message)) = next {
-            self.order(ServerEffect::Deliver { server: server.to_owned(), receiver, message });
+            self.emit_effect(ServerEffect::Deliver { server: server.to_owned(), receiver, message });
         }
     }
 }

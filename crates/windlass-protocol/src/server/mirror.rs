@@ -28,13 +28,13 @@ const MAX_LINE_BYTES: usize = 1024 * 1024 - 1;
 #[derive(Debug, Clone)]
 pub struct Mirror {
     /// Durable length of each log. Logs only grow.
-    logs: watch::Sender<Vec<Noted>>,
-    longest: usize,
+    logs: watch::Sender<Vec<DurableLog>>,
+    max_line_bytes: usize,
 }
 
 /// A log that is written.
 #[derive(Debug)]
-struct Noted {
+struct DurableLog {
     path: Arc<PathBuf>,
     /// Number of bytes that the host already had when it was opened.
     start: u64,
@@ -55,14 +55,14 @@ impl Mirror {
 
     /// A mirror for a host that reads lines of up to `bytes` bytes.
     pub fn with_longest_line(bytes: usize) -> Self {
-        Self { logs: watch::Sender::default(), longest: bytes }
+        Self { logs: watch::Sender::default(), max_line_bytes: bytes }
     }
 
     /// Registers a log that is about to be written. The host already has its first `len` bytes. Waits for no reader.
     pub fn opened(&self, path: &Path, len: u64) {
         self.logs.send_if_modified(|logs| {
             if !logs.iter().any(|log| **log.path == *path) {
-                logs.push(Noted { path: Arc::new(path.to_path_buf()), start: len, durable: len });
+                logs.push(DurableLog { path: Arc::new(path.to_path_buf()), start: len, durable: len });
             }
             false
         });

@@ -169,11 +169,11 @@ impl EffectExecutor {
     }
 
     fn deliver(&mut self, server: String, receiver: &str, message: JsonText) {
-        let given = match self.waiting.messages.remove(receiver) {
+        let delivery = match self.waiting.messages.remove(receiver) {
             Some(waiting) => waiting.send(message),
             None => Err(message),
         };
-        if let Err(message) = given {
+        if let Err(message) = delivery {
             self.inputs.push_back(ServerInput::Undelivered { server, message });
         }
     }
@@ -188,7 +188,7 @@ impl EffectExecutor {
             },
             ServerJob::McpStatus => self.done(ticket, ServerJobOutcome::McpStatus(self.servers())),
             ServerJob::Reload(order) => self.reload(ticket, order),
-            ServerJob::Initialize(what) => self.initialize(ticket, what),
+            ServerJob::Initialize(initialization) => self.initialize(ticket, initialization),
         }
     }
 
@@ -197,8 +197,8 @@ impl EffectExecutor {
     }
 
     fn spawn(&mut self, ticket: JobNumber, outcome: impl Future<Output = ServerJobOutcome> + Send + 'static) {
-        let failed = |_| ServerJobOutcome::Failed("carrying out the order failed: it panicked");
-        let outcome = AssertUnwindSafe(outcome).catch_unwind().map(move |done| done.unwrap_or_else(failed));
+        let on_panic = |_| ServerJobOutcome::Failed("carrying out the order failed: it panicked");
+        let outcome = AssertUnwindSafe(outcome).catch_unwind().map(move |done| done.unwrap_or_else(on_panic));
         self.jobs.spawn(outcome.map(move |outcome| ServerInput::Done(ticket, outcome)));
     }
 
@@ -214,31 +214,31 @@ impl EffectExecutor {
                 Ok(Box::new(Reloaded { reloaded, offer: plugins.offer(), listing: plugins.listing(), servers }))
             });
             ServerJobOutcome::Reloaded(
-                reloaded.await.unwrap_or_else(|why| Err(format!("the plugins were not loaded: {why}"))),
+                reloaded.await.unwrap_or_else(|reason| Err(format!("the plugins were not loaded: {reason}"))),
             )
         });
     }
 
-    fn initialize(&mut self, ticket: JobNumber, what: Initialization) {
-        let Initialization { plugins: named, servers, in_process } = what;
+    fn initialize(&mut self, ticket: JobNumber, initialization: Initialization) {
+        let Initialization { plugins: requested, servers, in_process } = initialization;
         let (plugins, mcp) = (self.options.plugins.clone(), self.options.mcp.control.clone());
-        let then = move |launched: Option<bool>, offer| {
+        let finish = move |launched: Option<bool>, offer| {
             // Servers of the host precede those that files define, which begin with the announcement.
-            let taken = servers.map(|servers| mcp.as_ref().is_some_and(|control| control.configure(&servers)));
+            let configured = servers.map(|servers| mcp.as_ref().is_some_and(|control| control.configure(&servers)));
             if let Some(control) = &mcp {
                 control.announce(&in_process);
             }
-            ServerJobOutcome::Initialized(Initialized { plugins: launched, servers: taken, offer })
+            ServerJobOutcome::Initialized(Initialized { plugins: launched, servers: configured, offer })
         };
-        match (named, plugins) {
-            (Some(named), Some(plugins)) => self.spawn(ticket, async move {
+        match (requested, plugins) {
+            (Some(requested), Some(plugins)) => self.spawn(ticket, async move {
                 // Blocking, because this reads files.
-                let launched = run_blocking(move || (plugins.launch(&named), plugins.offer()));
+                let launched = run_blocking(move || (plugins.launch(&requested), plugins.offer()));
                 let (launched, offer) = launched.await.map_or((false, None), |(done, offer)| (done, Some(offer)));
-                then(Some(launched), offer)
+                finish(Some(launched), offer)
             }),
-            (named, plugins) => {
-                let outcome = then(named.map(|_| false), plugins.map(|plugins| plugins.offer()));
+            (requested, plugins) => {
+                let outcome = finish(requested.map(|_| false), plugins.map(|plugins| plugins.offer()));
                 self.done(ticket, outcome);
             }
         }

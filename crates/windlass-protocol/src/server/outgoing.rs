@@ -48,17 +48,17 @@ impl OutgoingLines {
         mut output: Pin<&mut impl AsyncWrite>,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = self.len();
+        let len_before = self.len();
         while self.len() > 0 {
             let rest = self.bytes.get(self.written..).unwrap_or_default();
             match output.as_mut().poll_write(cx, rest)? {
                 Poll::Ready(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 Poll::Ready(written) => self.written += written,
-                Poll::Pending if self.len() == before => return Poll::Pending,
+                Poll::Pending if self.len() == len_before => return Poll::Pending,
                 Poll::Pending => return Poll::Ready(Ok(())),
             }
         }
-        if before > 0 {
+        if len_before > 0 {
             // A long line must not keep its memory for ever.
             (self.bytes, self.written) = (Vec::new(), 0);
             return Poll::Ready(Ok(()));

@@ -33,7 +33,7 @@ struct PermissionFrame<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     permission_suggestions: Vec<&'a PermissionUpdate>,
     #[serde(flatten)]
-    reason: Reason<'a>,
+    reason: RequestReason<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     agent_id: Option<&'a str>,
     /// `true` if an answer applies to this call alone.
@@ -72,7 +72,7 @@ struct PermissionCall<'a> {
 
 /// Reason of the request.
 #[derive(Serialize)]
-struct Reason<'a> {
+struct RequestReason<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     blocked_path: Option<String>,
     decision_reason: &'a str,
@@ -102,7 +102,7 @@ impl<'a> PermissionFrame<'a> {
                 description: request.impact.as_ref().map_or(&request.title, |impact| &impact.summary),
             },
             permission_suggestions: decision.suggestions.iter().collect(),
-            reason: Reason {
+            reason: RequestReason {
                 blocked_path: decision.blocked_path.as_ref().map(|path| path.to_string_lossy().into_owned()),
                 decision_reason: &decision.message,
                 decision_reason_type: reason_type(decision.reason),
@@ -129,18 +129,18 @@ impl<'a> PermissionFrame<'a> {
 impl CanUseTool for HostPermissions {
     async fn can_use_tool(&self, request: PermissionRequest) -> PermissionAnswer {
         let agent = request.identity.as_ref().map(|agent| agent.id.clone());
-        let ask = || RequestSender {
+        let sender = || RequestSender {
             asker: agent.clone().map_or(Asker::Run, Asker::Agent),
-            // A request that is not a call's own has no frame before it.
+            // A request that does not concern the call itself has no frame before it.
             about: (request.id.as_str() != request.tool_use_id.as_str())
                 .then(|| CallReference::of(request.identity.as_ref(), &request.tool_use_id)),
             is_permission: true,
             limit: None,
         };
         let mut question = PermissionFrame::new(&request);
-        let mut answer = self.0.ask(ask(), &question).await;
+        let mut answer = self.0.ask(sender(), &question).await;
         if answer == Err(AskError::TooLong) && question.windlass_preview.take().is_some() {
-            answer = self.0.ask(ask(), &question).await;
+            answer = self.0.ask(sender(), &question).await;
         }
         match answer {
             Ok(answer) => read(&request.input, answer.as_ref()),
@@ -154,15 +154,15 @@ impl CanUseTool for HostPermissions {
 
 /// Parses the answer to a request about a call with this input. An unreadable answer is a deny.
 pub(crate) fn read(input: &JsonText, answer: Option<&JsonText>) -> PermissionAnswer {
-    let read = answer.ok_or_else(|| "it is not an object".to_owned());
-    match read.and_then(|answer| read_permission_answer(input, answer)) {
-        Ok(read) => {
-            if let Some(problem) = read.unread_updates {
+    let parsed = answer.ok_or_else(|| "it is not an object".to_owned());
+    match parsed.and_then(|answer| read_permission_answer(input, answer)) {
+        Ok(parsed) => {
+            if let Some(problem) = parsed.unread_updates {
                 tracing::warn!(problem, "the permission updates of an answer are not understood, so none is applied");
             }
-            read.answer
+            parsed.answer
         }
-        Err(why) => PermissionAnswer::deny(format!("The host's answer was not understood ({why}).")),
+        Err(reason) => PermissionAnswer::deny(format!("The host's answer was not understood ({reason}).")),
     }
 }
 

@@ -197,8 +197,8 @@ pub(crate) fn sources(body: &JsonText, name: &str) -> Result<Option<Vec<PluginSo
     if entries.len() > MAX_PLUGINS {
         return Err(format!("`{name}` has more than {MAX_PLUGINS} plugins"));
     }
-    if let Some(other) = entries.iter().find(|entry| entry.kind != "local") {
-        return Err(format!("`{name}`: there are no plugins of type {:?}", other.kind));
+    if let Some(unsupported) = entries.iter().find(|entry| entry.kind != "local") {
+        return Err(format!("`{name}`: there are no plugins of type {:?}", unsupported.kind));
     }
     let source =
         |entry: PluginEntry| PluginSource { path: entry.path, skip_mcp: entry.skip_mcp_discovery == Some(true) };

@@ -22,14 +22,14 @@ use tokio::time::{Sleep, sleep};
 use windlass_conversation::{Input as Turn, OpenFailure, Order as ConversationOrder};
 
 /// Time limit of closing after a request to shut down.
-const LAST_WORDS: Duration = Duration::from_secs(4);
-/// Maximum silence of the log of a session that is closed early.
-const LOG_PATIENCE: Duration = Duration::from_secs(3);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(4);
+/// Maximum time without progress of the log when a session is closed early.
+const LOG_TIMEOUT: Duration = Duration::from_secs(3);
 /// Maximum number of bytes that wait for the host before events wait, too.
-const ROOM: usize = 4 * 1024 * 1024;
+const MAX_WAITING_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum number of bytes that wait before messages of the host are not read any more. Control requests of a host that
 /// does not read are carried out, as long as their answers have space.
-const ROOM_FOR_ANSWERS: usize = ROOM + 1024 * 1024;
+const MAX_WAITING_BYTES_WITH_ANSWERS: usize = MAX_WAITING_BYTES + 1024 * 1024;
 /// Number of waiting bytes from which writing precedes all other work.
 const WRITE_FIRST_BYTES: usize = 64 * 1024;
 /// Maximum number of events in a row before other inputs are checked.
@@ -61,14 +61,14 @@ struct ServingEnd {
     began: Option<Result<bool, ServerError>>,
     /// Latest end of closing.
     deadline: Option<Pin<Box<Sleep>>>,
-    /// Time at which unanswered logs are given up.
-    patience: Option<Pin<Box<Sleep>>>,
+    /// Time at which logs that do not answer are given up.
+    log_timer: Option<Pin<Box<Sleep>>>,
     /// `true` if a request to shut down came while it closed, and it could not close in time.
     is_interrupted: bool,
     /// `true` if all sessions are closed and all frames are written.
     is_closed: bool,
     /// Reason why no frame can be written any more.
-    lost: Option<io::Error>,
+    write_error: Option<io::Error>,
 }
 
 /// Result of the pump's wait.
@@ -80,10 +80,10 @@ enum PumpEvent {
     Opened(Box<Result<Opened, OpenFailure>>),
     /// A request to shut down has come.
     ShutDown,
-    /// Unanswered logs are given up, so that closing is in time for the resulting frames.
-    Impatient,
+    /// The wait for logs is over. They are given up, so that the resulting frames are written in time.
+    LogTimeout,
     /// Closing takes too long.
-    TooLate,
+    CloseTimeout,
     /// Lines were written.
     Written(io::Result<()>),
     /// Lines of the log.
@@ -116,11 +116,11 @@ where
     pub(super) async fn serve(mut self, shutdown: impl Future<Output = ()>) -> Result<Served, ServerError> {
         let mut shutdown = pin!(shutdown);
         while !self.is_over() {
-            let happened = poll_fn(|cx| self.poll_next(cx, shutdown.as_mut())).await;
-            self.take(happened);
+            let event = poll_fn(|cx| self.poll_next(cx, shutdown.as_mut())).await;
+            self.handle_event(event);
             self.settle();
         }
-        let ServingEnd { began, is_interrupted, lost, .. } = self.end;
+        let ServingEnd { began, is_interrupted, write_error: lost, .. } = self.end;
         let began = began.unwrap_or(Ok(false));
         if let (Ok(false), Some(error)) = (&began, lost) {
             return Err(ServerError::Output(error));
@@ -134,12 +134,12 @@ where
 
     /// `true` if all frames are written, or the reader is gone.
     fn is_over(&self) -> bool {
-        let is_written = self.outgoing.is_done() || self.end.lost.is_some();
+        let is_written = self.outgoing.is_done() || self.end.write_error.is_some();
         self.end.is_interrupted || (self.end.is_closed && is_written)
     }
 
-    fn take(&mut self, happened: PumpEvent) {
-        match happened {
+    fn handle_event(&mut self, event: PumpEvent) {
+        match event {
             PumpEvent::Input(input) => self.machine.handle(input),
             PumpEvent::Unreadable(error) => self.close(Err(error)),
             PumpEvent::Opened(opened) => {
@@ -150,16 +150,17 @@ where
             PumpEvent::Copied(frame) => self.write(frame),
             PumpEvent::Written(Ok(())) => {}
             PumpEvent::Written(Err(error)) => {
-                self.end.lost = Some(error);
+                self.end.write_error = Some(error);
                 self.close(Ok(false));
             }
-            PumpEvent::ShutDown if self.end.began.is_some() => self.hurry(),
+            PumpEvent::ShutDown if self.end.began.is_some() => self.limit_closing(),
             PumpEvent::ShutDown => self.close(Ok(true)),
-            PumpEvent::Impatient => self.orders.sessions.give_up_logs(LOG_PATIENCE),
-            PumpEvent::TooLate => {
-                self.end.is_interrupted = matches!(self.end.began, Some(Ok(false)) | None) && self.end.lost.is_none();
+            PumpEvent::LogTimeout => self.orders.sessions.give_up_logs(LOG_TIMEOUT),
+            PumpEvent::CloseTimeout => {
+                self.end.is_interrupted =
+                    matches!(self.end.began, Some(Ok(false)) | None) && self.end.write_error.is_none();
                 self.end.is_closed = true;
-                self.end.lost.get_or_insert_with(|| io::ErrorKind::TimedOut.into());
+                self.end.write_error.get_or_insert_with(|| io::ErrorKind::TimedOut.into());
             }
         }
     }
@@ -170,11 +171,11 @@ where
             while let Some(output) = self.machine.poll() {
                 match output {
                     ServerOutput::Frames(lines) => self.write(lines),
-                    ServerOutput::Order(order) => self.order(order),
+                    ServerOutput::Order(effect) => self.apply_effect(effect),
                 }
             }
-            let turn = |orders: &mut EffectExecutor| orders.sessions.next_input().map(ServerInput::Conversation);
-            match self.orders.inputs.pop_front().or_else(|| turn(&mut self.orders)) {
+            let next_input = |orders: &mut EffectExecutor| orders.sessions.next_input().map(ServerInput::Conversation);
+            match self.orders.inputs.pop_front().or_else(|| next_input(&mut self.orders)) {
                 Some(input) => self.machine.handle(input),
                 None => return,
             }
@@ -182,14 +183,14 @@ where
     }
 
     fn write(&mut self, lines: Vec<u8>) {
-        // A host that is gone needs no frames.
-        if self.end.lost.is_none() {
+        // A host that is gone gets no frames.
+        if self.end.write_error.is_none() {
             self.outgoing.push(lines);
         }
     }
 
-    fn order(&mut self, order: ServerEffect) {
-        match order {
+    fn apply_effect(&mut self, effect: ServerEffect) {
+        match effect {
             ServerEffect::Open(opening) => {
                 let setup = self.orders.setup(*opening);
                 self.opening = Some(Box::pin((self.open)(setup)));
@@ -205,26 +206,26 @@ where
                 self.orders.keep_alive = None;
             }
             ServerEffect::Conversation(ConversationOrder::Closed) => self.end.is_closed = true,
-            order => self.orders.carry_out(order),
+            effect => self.orders.carry_out(effect),
         }
     }
 
-    /// Closes early, with a limit.
-    fn close(&mut self, why: Result<bool, ServerError>) {
-        let reason = match &why {
+    /// Closes early, within the time limit.
+    fn close(&mut self, outcome: Result<bool, ServerError>) {
+        let reason = match &outcome {
             Ok(true) => "The program was told to end, and stopped the run".to_owned(),
             Ok(false) => "The host reads no more, so the run was stopped".to_owned(),
             Err(error) => format!("The run was stopped: {error}"),
         };
-        self.end.began.get_or_insert(why);
-        self.hurry();
+        self.end.began.get_or_insert(outcome);
+        self.limit_closing();
         self.machine.handle(ServerInput::Close(reason));
     }
 
-    fn hurry(&mut self) {
+    fn limit_closing(&mut self) {
         if self.end.deadline.is_none() {
-            self.end.deadline = Some(Box::pin(sleep(LAST_WORDS)));
-            self.end.patience = Some(Box::pin(sleep(LOG_PATIENCE)));
+            self.end.deadline = Some(Box::pin(sleep(CLOSE_TIMEOUT)));
+            self.end.log_timer = Some(Box::pin(sleep(LOG_TIMEOUT)));
         }
     }
 
@@ -236,16 +237,16 @@ where
         if let Some(deadline) = &mut self.end.deadline
             && deadline.as_mut().poll(cx).is_ready()
         {
-            return Poll::Ready(PumpEvent::TooLate);
+            return Poll::Ready(PumpEvent::CloseTimeout);
         }
-        if let Some(patience) = &mut self.end.patience
+        if let Some(patience) = &mut self.end.log_timer
             && patience.as_mut().poll(cx).is_ready()
         {
-            self.end.patience = None;
-            return Poll::Ready(PumpEvent::Impatient);
+            self.end.log_timer = None;
+            return Poll::Ready(PumpEvent::LogTimeout);
         }
-        let written_first = self.outgoing.len() >= WRITE_FIRST_BYTES;
-        if written_first && let Poll::Ready(written) = self.poll_write(cx) {
+        let writes_first = self.outgoing.len() >= WRITE_FIRST_BYTES;
+        if writes_first && let Poll::Ready(written) = self.poll_write(cx) {
             return Poll::Ready(PumpEvent::Written(written));
         }
         if let Poll::Ready(input) = self.orders.sessions.poll_outcome(cx) {
@@ -262,9 +263,9 @@ where
         if events_first && let Poll::Ready(input) = self.poll_events(cx) {
             return Poll::Ready(PumpEvent::Input(input));
         }
-        if let Poll::Ready(happened) = self.poll_rest(cx) {
+        if let Poll::Ready(event) = self.poll_rest(cx) {
             self.in_a_row = 0;
-            return Poll::Ready(happened);
+            return Poll::Ready(event);
         }
         if !events_first && let Poll::Ready(input) = self.poll_events(cx) {
             return Poll::Ready(PumpEvent::Input(input));
@@ -274,7 +275,7 @@ where
     }
 
     fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.end.lost.is_some() {
+        if self.end.write_error.is_some() {
             return Poll::Pending;
         }
         self.outgoing.poll_write(Pin::new(&mut self.output), cx)
@@ -282,7 +283,7 @@ where
 
     /// Next event of a session. When there is none, the input that waited for that.
     fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<ServerInput> {
-        if !self.machine.takes_events() || self.outgoing.len() >= ROOM {
+        if !self.machine.takes_events() || self.outgoing.len() >= MAX_WAITING_BYTES {
             return Poll::Pending;
         }
         let Poll::Ready(input) = self.orders.sessions.poll_event(cx) else { return Poll::Pending };
@@ -307,7 +308,7 @@ where
             return Poll::Ready(PumpEvent::Input(self.orders.message(message)));
         }
         if self.machine.reads_lines()
-            && self.outgoing.len() < ROOM_FOR_ANSWERS
+            && self.outgoing.len() < MAX_WAITING_BYTES_WITH_ANSWERS
             && let Poll::Ready(happened) = self.poll_line(cx)
         {
             return Poll::Ready(happened);
@@ -321,7 +322,7 @@ where
         if let Poll::Ready(due) = self.orders.sessions.poll_timer(cx) {
             return Poll::Ready(PumpEvent::Input(ServerInput::Conversation(due)));
         }
-        if let Some(copying) = self.orders.copying.as_mut().filter(|_| self.outgoing.len() < ROOM)
+        if let Some(copying) = self.orders.copying.as_mut().filter(|_| self.outgoing.len() < MAX_WAITING_BYTES)
             && let Poll::Ready(copied) = pin!(copying.next()).poll(cx)
         {
             return Poll::Ready(match copied {

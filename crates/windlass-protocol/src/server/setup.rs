@@ -9,7 +9,7 @@ use serde::Deserialize;
 use windlass_conversation::{OpenSession, SessionSettings};
 use windlass_types::{JsonError, JsonText};
 
-/// Separator of the part of a system prompt that all sessions share from the rest.
+/// Separator between the part of a system prompt that all sessions share and the rest.
 const BOUNDARY: &str = "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__";
 
 /// The host's `initialize` request.

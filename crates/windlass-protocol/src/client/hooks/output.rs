@@ -72,8 +72,8 @@ impl CallbackOutput {
             Some(HookVerdict { behavior, reason, .. }) => (Some(CallDecision::Now(behavior)), Some(reason)),
             None => (None, None),
         };
-        let joined = |texts: Vec<String>| (!texts.is_empty()).then(|| texts.join("\n"));
-        let specific = EventOutput {
+        let join_lines = |texts: Vec<String>| (!texts.is_empty()).then(|| texts.join("\n"));
+        let event_output = EventOutput {
             hook_event_name: event.as_str(),
             permission_decision,
             permission_decision_reason,
@@ -81,21 +81,21 @@ impl CallbackOutput {
             decision: answer,
             updated_tool_output: outcome.updated_output,
             elicitation: outcome.elicitation,
-            additional_context: joined(outcome.additional_context),
+            additional_context: join_lines(outcome.additional_context),
         };
-        let has_content = specific.permission_decision.is_some()
-            || specific.updated_input.is_some()
-            || specific.decision.is_some()
-            || specific.updated_tool_output.is_some()
-            || specific.elicitation.is_some()
-            || specific.additional_context.is_some();
+        let has_content = event_output.permission_decision.is_some()
+            || event_output.updated_input.is_some()
+            || event_output.decision.is_some()
+            || event_output.updated_tool_output.is_some()
+            || event_output.elicitation.is_some()
+            || event_output.additional_context.is_some();
         Ok(Self {
             r#continue: outcome.stop.is_some().then_some(false),
             stop_reason: outcome.stop,
-            system_message: joined(outcome.system_messages),
+            system_message: join_lines(outcome.system_messages),
             decision,
             reason,
-            hook_specific_output: has_content.then_some(specific),
+            hook_specific_output: has_content.then_some(event_output),
         })
     }
 }

@@ -97,13 +97,13 @@ struct CountFields {
 }
 
 impl Message {
-    /// Parses a message. One without the required fields of its type is another message, not an error.
+    /// Parses a message. A message without the required fields of its type becomes [`Message::Other`], not an error.
     pub(in crate::client) fn read(raw: JsonText) -> Self {
         let Ok(fields) = raw.to::<ReadFields>() else {
             return Self::Other(OtherMessage { kind: String::new(), raw });
         };
         let kind = fields.kind.clone().unwrap_or_default();
-        let known = match kind.as_str() {
+        let parsed = match kind.as_str() {
             "system" => fields.system(&raw),
             "assistant" => fields.assistant(&raw),
             "user" => fields.user(&raw),
@@ -112,7 +112,7 @@ impl Message {
             "result" => result(&raw),
             _ => None,
         };
-        known.unwrap_or(Self::Other(OtherMessage { kind, raw }))
+        parsed.unwrap_or(Self::Other(OtherMessage { kind, raw }))
     }
 }
 

@@ -7,15 +7,15 @@ use std::time::Duration;
 use windlass_hook_runner::HookMatcher;
 use windlass_types::HookEventName;
 
-/// Default time limit of a hook whose matcher has no timeout.
+/// Time limit of the callbacks of a matcher without `timeout`.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Events that hooks of the host are called for.
-pub(super) fn events() -> impl Iterator<Item = HookEventName> {
+/// Returns the events for which a host can register hooks.
+pub(super) fn host_events() -> impl Iterator<Item = HookEventName> {
     HookEventName::ALL.iter().copied().filter(|event| event.is_for_hosts())
 }
 
-/// Hooks as `initialize` carries them: matchers by event.
+/// Hook registration in the `initialize` request: event names with their matchers.
 pub(crate) type HookConfig = BTreeMap<String, Vec<MatcherConfig>>;
 
 /// A matcher and its callbacks.
@@ -35,23 +35,23 @@ pub(crate) struct MatcherConfig {
 
 /// The hooks that a host has registered.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct HookTable(pub(super) Arc<[RegisteredCallback]>);
+pub(crate) struct HookTable(pub(super) Arc<[RegisteredMatcher]>);
 
 #[derive(Debug)]
-pub(super) struct RegisteredCallback {
+pub(super) struct RegisteredMatcher {
     pub(super) event: HookEventName,
     pub(super) matcher: HookMatcher,
-    pub(super) callbacks: Vec<String>,
+    pub(super) callback_ids: Vec<String>,
     pub(super) timeout: Duration,
-    /// `true` if a failure closes the gate.
-    pub(super) blocks: bool,
+    /// `true` if a failing callback denies the guarded action: for every `onFailure` other than `continue`.
+    pub(super) blocks_on_failure: bool,
 }
 
 impl HookTable {
     /// Parses the registration of a host.
     ///
     /// # Errors
-    /// A matcher cannot be read.
+    /// The pattern of a matcher cannot be parsed.
     pub(crate) fn read(config: HookConfig) -> Result<Self, String> {
         let mut table = Vec::new();
         for (event, matchers) in config {
@@ -61,12 +61,12 @@ impl HookTable {
             };
             for config in matchers {
                 let timeout = config.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-                table.push(RegisteredCallback {
+                table.push(RegisteredMatcher {
                     event,
                     matcher: HookMatcher::parse(config.matcher.as_deref(), event)?,
-                    callbacks: config.hook_callback_ids,
+                    callback_ids: config.hook_callback_ids,
                     timeout: timeout.unwrap_or(DEFAULT_TIMEOUT),
-                    blocks: config.on_failure.is_some_and(|word| word != "continue"),
+                    blocks_on_failure: config.on_failure.is_some_and(|policy| policy != "continue"),
                 });
             }
         }

@@ -22,7 +22,7 @@ impl RequestRefusal {
     }
 }
 
-/// Answer to a request: a JSON value, or mere success.
+/// Answer to a request: a JSON value, or success without one.
 pub(super) type RequestAnswer = Result<Option<Value>, RequestRefusal>;
 
 /// Reply to a request: at once, or when the job that it began is done.

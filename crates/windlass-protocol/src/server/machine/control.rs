@@ -17,8 +17,8 @@ impl ServerMachine {
             Err(refusal) => self.reply(id, Err(refusal)),
         }
         if subtype == "end_session" {
-            // As if the input had ended here.
-            self.hung_up();
+            // Handled as if the input had ended here.
+            self.end_input();
         }
     }
 
@@ -48,7 +48,7 @@ impl ServerMachine {
             "get_settings" => self.settings(subtype),
             "rename_session" => self.rename(id, subtype, body),
             "apply_flag_settings" => self.apply_flag_settings(id, body),
-            // All frames are written as they come, whether they are watched or not.
+            // Frames are written with or without subscribers.
             "set_has_subscribers" | "end_session" => RequestReply::value(json!({})),
             "reload_plugins" => self.reload_plugins(id, body),
             "cancel_async_message" => self.cancel_message(id, body),
@@ -69,7 +69,7 @@ impl ServerMachine {
         request: Request,
     ) -> Result<RequestReply, RequestRefusal> {
         self.requests.insert(id.to_owned(), (subtype.to_owned(), value));
-        self.converse(Turn::Request(id.to_owned(), request));
+        self.pass_to_conversation(Turn::Request(id.to_owned(), request));
         Ok(RequestReply::Later)
     }
 
@@ -81,7 +81,7 @@ impl ServerMachine {
         job: ServerJob,
     ) -> Result<RequestReply, RequestRefusal> {
         let ticket = self.jobs.add(id, requested);
-        self.order(ServerEffect::Begin(ticket, job));
+        self.emit_effect(ServerEffect::Begin(ticket, job));
         Ok(RequestReply::Later)
     }
 
@@ -89,7 +89,7 @@ impl ServerMachine {
     pub(super) fn done(&mut self, ticket: JobNumber, outcome: ServerJobOutcome) {
         // An unknown job was answered when all sessions were closed.
         let Some((id, requested)) = self.jobs.take(ticket) else { return };
-        let holds = matches!(requested, HostJob::Initialize(_) | HostJob::Reload { .. });
+        let holds_conversation = matches!(requested, HostJob::Initialize(_) | HostJob::Reload { .. });
         let answer = match (requested, outcome) {
             (HostJob::Initialize(greeting), ServerJobOutcome::Initialized(done)) => {
                 return self.greeted(&id, *greeting, &done);
@@ -106,8 +106,8 @@ impl ServerMachine {
             }
         };
         self.reply(&id, answer);
-        if holds {
-            self.converse(Turn::Released);
+        if holds_conversation {
+            self.pass_to_conversation(Turn::Released);
         }
     }
 
@@ -162,12 +162,14 @@ impl ServerMachine {
 
     /// Sets the title of the session.
     fn rename(&mut self, id: &str, subtype: &str, body: &JsonText) -> Result<RequestReply, RequestRefusal> {
-        let (title, wanted) = (field::<String>(body, "title")?, field::<String>(body, "session_id")?);
+        let (title, requested_id) = (field::<String>(body, "title")?, field::<String>(body, "session_id")?);
         let title = title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty());
         let title = title.ok_or_else(|| RequestRefusal::new("`title` is missing or empty"))?;
-        let open = &self.session_id;
-        if let Some(wanted) = wanted.filter(|wanted| wanted != open) {
-            return Err(RequestRefusal::new(format!("The session {wanted} is not the one that is open ({open}).")));
+        let current_id = &self.session_id;
+        if let Some(requested_id) = requested_id.filter(|requested_id| requested_id != current_id) {
+            return Err(RequestRefusal::new(format!(
+                "The session {requested_id} is not the one that is open ({current_id})."
+            )));
         }
         self.ask_conversation(id, subtype, Some(json!({})), Request::Rename(title))
     }

@@ -18,7 +18,7 @@ struct FlagSettings {
 struct SettingsParser(SettingsChange);
 
 impl SettingsParser {
-    /// Parses settings: all of them, or an error about an unusable one.
+    /// Parses all settings. Returns an error if one of them is unusable.
     fn read(settings: Map<String, Value>) -> Result<Self, String> {
         let mut changes = Self::default();
         for (key, value) in settings {
@@ -42,13 +42,13 @@ impl SettingsParser {
     fn permissions(&mut self, value: Value) -> Result<(), String> {
         const LISTS: [(&str, Behavior); 3] =
             [("deny", Behavior::Deny), ("ask", Behavior::Ask), ("allow", Behavior::Allow)];
-        let given = match value {
+        let lists = match value {
             // Without permissions there are no rules.
             Value::Null => LISTS.map(|(name, _)| (name.to_owned(), Value::Null)).into_iter().collect(),
-            Value::Object(given) => given,
+            Value::Object(lists) => lists,
             _ => return Err("`permissions` is not an object".to_owned()),
         };
-        for (name, list) in given {
+        for (name, list) in lists {
             let Some((_, behavior)) = LISTS.into_iter().find(|(known, _)| *known == name) else {
                 return Err(format!("`permissions.{name}` cannot be changed while the session is open"));
             };

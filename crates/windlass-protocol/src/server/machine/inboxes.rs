@@ -30,7 +30,7 @@ impl ConversationInbox {
 }
 
 impl Inboxes {
-    /// Listens to a server. Messages of servers beyond the limit are lost.
+    /// Registers a server. Messages of servers beyond the limit are lost.
     pub(crate) fn listen(&mut self, server: String) {
         if self.0.len() < MAX_SERVERS || self.0.contains_key(&server) {
             self.0.entry(server).or_default();

@@ -41,29 +41,29 @@ impl ServerMachine {
         let forwards_text = field::<bool>(body, "forwardSubagentText")? == Some(true);
         let hooks = HookTable::read(initialize.hooks.clone().unwrap_or_default()).map_err(RequestRefusal::new)?;
         let in_process = self.in_process_with(&initialize.sdk_mcp_servers, settings);
-        let greeting = Box::new(PendingInitialize { initialize, hooks, forwards_text });
-        self.converse(Turn::Held);
+        let pending = Box::new(PendingInitialize { initialize, hooks, forwards_text });
+        self.pass_to_conversation(Turn::Held);
         let job = ServerJob::Initialize(Initialization { plugins, servers, in_process });
-        self.begin_job(id, HostJob::Initialize(greeting), job)
+        self.begin_job(id, HostJob::Initialize(pending), job)
     }
 
-    /// Applies an `initialize` that plugins and servers have taken.
-    pub(super) fn greeted(&mut self, id: &str, greeting: PendingInitialize, done: &Initialized) {
-        let PendingInitialize { initialize, hooks, forwards_text } = greeting;
-        let (again, with_hooks) = (self.initialize.is_some(), initialize.hooks.is_some());
+    /// Applies an `initialize` after plugins and servers have accepted it.
+    pub(super) fn greeted(&mut self, id: &str, pending: PendingInitialize, done: &Initialized) {
+        let PendingInitialize { initialize, hooks, forwards_text } = pending;
+        let (is_repeated, has_hooks) = (self.initialize.is_some(), initialize.hooks.is_some());
         self.scene.hooks = hooks;
         self.show_scene();
         self.initialize = Some(initialize);
-        let applied = !self.conversation.has_ended_session();
+        let hooks_applied = !self.conversation.has_ended_session();
         if self.conversation.has_session() {
-            self.order(ServerEffect::RenewHooks);
+            self.emit_effect(ServerEffect::RenewHooks);
         }
         if forwards_text {
             self.mapper.forwards_text();
         }
         self.take_offer(done.offer.as_ref());
         if let Some(offer) = done.offer.as_ref().filter(|_| done.plugins.is_some()) {
-            self.converse(Turn::Commands(offer.commands.clone()));
+            self.pass_to_conversation(Turn::Commands(offer.commands.clone()));
             self.list_commands();
         }
         let mut answer = json!({
@@ -82,30 +82,30 @@ impl ServerMachine {
         let manifests = self.initialize.as_ref().and_then(manifests);
         if let Some(fields) = answer.as_object_mut() {
             fields.extend(manifests.map(|manifests| ("sdk_mcp_manifests_parked".to_owned(), manifests)));
-            let more = [
-                ("hooks_applied", with_hooks.then_some(applied)),
+            let applied_parts = [
+                ("hooks_applied", has_hooks.then_some(hooks_applied)),
                 ("mcp_servers_applied", done.servers),
                 ("plugins_applied", done.plugins),
             ];
-            for (name, value) in more {
+            for (name, value) in applied_parts {
                 fields.extend(value.map(|value| (name.to_owned(), Value::Bool(value))));
             }
         }
         self.reply(id, Ok(Some(answer)));
-        if again {
+        if is_repeated {
             // A host that initializes again gets a report of the background work.
             self.frames(|mapper, session, out| mapper.tasks_now(session, out));
         }
-        self.converse(Turn::Released);
+        self.pass_to_conversation(Turn::Released);
     }
 }
 
 /// Refuses options that would have no effect, each by its name.
 fn refuse_unsupported(body: &JsonText) -> Result<(), RequestRefusal> {
-    for (name, why) in UNSUPPORTED {
-        if field::<Value>(body, name)?.is_some_and(|value| asks(&value)) {
+    for (name, reason) in UNSUPPORTED {
+        if field::<Value>(body, name)?.is_some_and(|value| requests_something(&value)) {
             return Err(RequestRefusal::coded(
-                format!("the option {name} is not supported: {why}"),
+                format!("the option {name} is not supported: {reason}"),
                 "unsupported_option",
             ));
         }
@@ -114,7 +114,7 @@ fn refuse_unsupported(body: &JsonText) -> Result<(), RequestRefusal> {
 }
 
 /// `true` if the value of an option requests something.
-fn asks(value: &Value) -> bool {
+fn requests_something(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
         Value::String(text) => !text.trim().is_empty(),
@@ -124,10 +124,11 @@ fn asks(value: &Value) -> bool {
     }
 }
 
-/// Treatment of tool lists that the host sent with `initialize`: in-process servers are asked for theirs.
+/// Treatment of the tool lists in `initialize`: they are ignored, because in-process servers are queried for their
+/// tools.
 fn manifests(initialize: &Initialize) -> Option<Value> {
-    let given = field::<BTreeMap<String, JsonText>>(&initialize.body, "sdkMcpServerManifests").ok()??;
-    let known = given.keys().filter(|name| initialize.sdk_mcp_servers.contains(name));
-    let fates: Map<String, Value> = known.map(|name| (name.clone(), json!("not_honoured"))).collect();
-    (!fates.is_empty()).then_some(Value::Object(fates))
+    let sent = field::<BTreeMap<String, JsonText>>(&initialize.body, "sdkMcpServerManifests").ok()??;
+    let known_names = sent.keys().filter(|name| initialize.sdk_mcp_servers.contains(name));
+    let treatments: Map<String, Value> = known_names.map(|name| (name.clone(), json!("not_honoured"))).collect();
+    (!treatments.is_empty()).then_some(Value::Object(treatments))
 }

@@ -27,8 +27,8 @@ impl ServerMachine {
         initialized: &[String],
         mut settings: BTreeMap<String, JsonText>,
     ) -> BTreeMap<String, Option<JsonText>> {
-        let all = self.config.mcp_servers.iter().chain(initialized);
-        all.map(|name| (name.clone(), settings.remove(name))).collect()
+        let names = self.config.mcp_servers.iter().chain(initialized);
+        names.map(|name| (name.clone(), settings.remove(name))).collect()
     }
 
     /// Begins to carry out a control request about MCP servers.
@@ -86,7 +86,7 @@ impl ServerMachine {
         let initialized = self.in_process_servers();
         let in_process: BTreeSet<&str> =
             self.config.mcp_servers.iter().chain(&initialized).map(String::as_str).collect();
-        let waiting = in_process.difference(&names).map(|name| match self.config.has_mcp {
+        let pending = in_process.difference(&names).map(|name| match self.config.has_mcp {
             true => json!({ "name": name, "status": "pending", "source": "sdk" }),
             false => {
                 let error = "MCP servers are not supported here";
@@ -94,7 +94,7 @@ impl ServerMachine {
             }
         });
         let entries = known.iter().map(|status| status.entry.to().unwrap_or_default());
-        json!({ "mcpServers": fitting(entries.chain(waiting).collect(), MAX_STATUS_BYTES) })
+        json!({ "mcpServers": fitting(entries.chain(pending).collect(), MAX_STATUS_BYTES) })
     }
 }
 
@@ -103,9 +103,9 @@ const MAX_STATUS_BYTES: usize = MAX_LINE - 10_000;
 
 /// Shortens the entries of `mcp_status` to the limit: tools are listed by name alone, and if that is still too much,
 /// they are counted.
-fn fitting(mut entries: Vec<Value>, most: usize) -> Vec<Value> {
-    let fits = |entries: &[Value]| serde_json::to_vec(entries).is_ok_and(|json| json.len() <= most);
-    let each = |entries: &mut Vec<Value>, change: &dyn Fn(Vec<Value>) -> (&'static str, Value)| {
+fn fitting(mut entries: Vec<Value>, max_bytes: usize) -> Vec<Value> {
+    let fits = |entries: &[Value]| serde_json::to_vec(entries).is_ok_and(|json| json.len() <= max_bytes);
+    let replace_tools = |entries: &mut Vec<Value>, change: &dyn Fn(Vec<Value>) -> (&'static str, Value)| {
         for fields in entries.iter_mut().filter_map(Value::as_object_mut) {
             if let Some(Value::Array(tools)) = fields.remove("tools") {
                 let (name, value) = change(tools);
@@ -114,10 +114,12 @@ fn fitting(mut entries: Vec<Value>, most: usize) -> Vec<Value> {
         }
     };
     if !fits(&entries) {
-        each(&mut entries, &|tools| ("tools", tools.iter().map(|tool| json!({ "name": tool.get("name") })).collect()));
+        replace_tools(&mut entries, &|tools| {
+            ("tools", tools.iter().map(|tool| json!({ "name": tool.get("name") })).collect())
+        });
     }
     if !fits(&entries) {
-        each(&mut entries, &|tools| ("toolCount", json!(tools.len())));
+        replace_tools(&mut entries, &|tools| ("toolCount", json!(tools.len())));
     }
     entries
 }

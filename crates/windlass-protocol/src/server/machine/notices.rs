@@ -75,8 +75,8 @@ impl ServerMachine {
         self.send(bytes);
     }
 
-    /// Reports that a message is being answered, and returns it to hosts that request that: with an id from the log, if
-    /// it has none of its own.
+    /// Reports that a message is being answered. Hosts that request it also get the message back, with an id from the
+    /// log if it has none.
     pub(super) fn say_taken(&mut self, taken: &TakenMessage) {
         self.say_lifecycle(taken.id.as_deref(), MessageLifecycle::Started);
         if !self.config.replay_user_messages {

@@ -13,7 +13,7 @@ use windlass_types::JsonText;
 
 /// Used fields of an agent that the host defines.
 #[derive(Deserialize)]
-struct Defined {
+struct AgentFields {
     #[serde(default)]
     description: Option<String>,
     #[serde(default)]
@@ -21,10 +21,10 @@ struct Defined {
 }
 
 /// Agents that `initialize` defines. Unreadable definitions are left out here; opening the session reports them.
-fn defined(body: &JsonText) -> Vec<HostAgent> {
+fn defined_agents(body: &JsonText) -> Vec<HostAgent> {
     let agents = field::<BTreeMap<String, JsonText>>(body, "agents").ok().flatten().unwrap_or_default();
     let agent = |(name, definition): (String, JsonText)| {
-        let Defined { description, model } = definition.to().ok()?;
+        let AgentFields { description, model } = definition.to().ok()?;
         Some(HostAgent::new(name, description.unwrap_or_default(), model))
     };
     agents.into_iter().filter_map(agent).collect()
@@ -34,18 +34,19 @@ impl ServerMachine {
     /// Agents that can be started before a session is open: those of the command line, of plugins and of the host,
     /// which take precedence. Empty without a tool to start them.
     pub(super) fn agents(&self) -> Vec<HostAgent> {
-        let mut all = self.config.agents.clone();
-        if all.is_empty() {
-            return all;
+        let mut startable = self.config.agents.clone();
+        if startable.is_empty() {
+            return startable;
         }
-        let own = self.initialize.as_ref().map(|initialize| defined(&initialize.body)).unwrap_or_default();
-        for agent in own {
-            match all.iter_mut().find(|known| known.name == agent.name) {
+        let host_agents =
+            self.initialize.as_ref().map(|initialize| defined_agents(&initialize.body)).unwrap_or_default();
+        for agent in host_agents {
+            match startable.iter_mut().find(|known| known.name == agent.name) {
                 Some(known) => *known = agent,
-                None => all.push(agent),
+                None => startable.push(agent),
             }
         }
-        all
+        startable
     }
 
     /// Lists the startable agents in `system/init`.
@@ -54,7 +55,7 @@ impl ServerMachine {
         self.mapper.lists_agents(names);
     }
 
-    /// Records the agents that sessions are offered with the present plugins.
+    /// Stores the agents that sessions can start with the current plugins.
     pub(super) fn take_offer(&mut self, offer: Option<&PluginOffer>) {
         if let Some(offer) = offer {
             self.config.agents.clone_from(&offer.agents);
@@ -78,7 +79,7 @@ impl ServerMachine {
             return Err(RequestRefusal::new(format!("`add_plugins`: {path} is not an absolute path")));
         }
         let hold = field::<bool>(body, "hold_on_cache_impact")? == Some(true);
-        self.converse(Turn::Held);
+        self.pass_to_conversation(Turn::Held);
         self.begin_job(id, HostJob::Reload { hold }, ServerJob::Reload(PluginReload { add, hold }))
     }
 
@@ -86,13 +87,13 @@ impl ServerMachine {
     pub(super) fn reloaded(&mut self, id: &str, hold: bool, reloaded: Result<Box<Reloaded>, String>) {
         let answer = reloaded.map(|reloaded| Some(self.take_reloaded(hold, *reloaded))).map_err(RequestRefusal::new);
         self.reply(id, answer);
-        self.converse(Turn::Released);
+        self.pass_to_conversation(Turn::Released);
     }
 
     fn take_reloaded(&mut self, hold: bool, reloaded: Reloaded) -> Value {
         let Reloaded { reloaded, offer, listing, servers } = reloaded;
         self.take_offer(Some(&offer));
-        self.converse(Turn::Commands(offer.commands));
+        self.pass_to_conversation(Turn::Commands(offer.commands));
         self.list_commands();
         if let Some(agents) = &reloaded.agents {
             self.list_agents(agents);

@@ -99,7 +99,7 @@ pub(super) fn context(report: &ContextReport) -> Value {
             "cache_read_input_tokens": usage.cache_read_input_tokens,
         })
     });
-    // Texts that are not of a single file, such as the list of skills, are among the categories alone.
+    // Texts that do not come from a single file, such as the list of skills, appear only in the categories.
     let is_file =
         |section: &&ContextSection| section.kind == ContextKind::Instructions && Path::new(&section.name).is_absolute();
     let files = report

@@ -27,7 +27,7 @@ impl ServerMachine {
 pub(super) fn answer(dry_run: bool, outcome: Result<Rewound, String>) -> RequestAnswer {
     match outcome.and_then(|rewound| rewound_json(&rewound, dry_run)) {
         Ok(value) => Ok(Some(value)),
-        // A preview holds the problem; the SDKs read failures from errors alone.
+        // A preview contains the problem. SDKs recognise failures only by errors.
         Err(error) if dry_run => Ok(Some(json!({ "canRewind": false, "error": error }))),
         Err(error) => Err(RequestRefusal::new(error)),
     }
@@ -36,8 +36,8 @@ pub(super) fn answer(dry_run: bool, outcome: Result<Rewound, String>) -> Request
 /// Answer for the parts that were rewound.
 fn rewound_json(rewind: &Rewound, dry_run: bool) -> Result<Value, String> {
     let mut answer = match &rewind.files {
-        // The conversation is already rewound if requested: unchanged files are no failure then.
-        Some(files) => files_of(files, dry_run, rewind.conversation.is_some())?,
+        // If the conversation was rewound, unchanged files are no failure.
+        Some(files) => files_json(files, dry_run, rewind.conversation.is_some())?,
         None => json!({ "canRewind": true }),
     };
     let (Some(point), Some(fields)) = (&rewind.conversation, answer.as_object_mut()) else { return Ok(answer) };
@@ -46,7 +46,7 @@ fn rewound_json(rewind: &Rewound, dry_run: bool) -> Result<Value, String> {
     if *is_undo {
         fields.insert("takesBack".to_owned(), json!(true));
     }
-    // Rewinding the files alone is undone separately.
+    // The id for undoing the files alone is replaced by the one for undoing the whole rewind.
     fields.remove("undoMessageId");
     if let Some(undo) = &rewind.undo {
         fields.insert("undoMessageId".to_owned(), json!(undo));
@@ -55,16 +55,16 @@ fn rewound_json(rewind: &Rewound, dry_run: bool) -> Result<Value, String> {
 }
 
 /// Outcome for files. An error when some should have changed and none did.
-fn files_of(rewind: &Rewind, dry_run: bool, with_conversation: bool) -> Result<Value, String> {
-    let left: Vec<String> = rewind
+fn files_json(rewind: &Rewind, dry_run: bool, with_conversation: bool) -> Result<Value, String> {
+    let problems: Vec<String> = rewind
         .left()
         .map(|file| {
             let reason = file.problem.as_ref().map_or("", |problem| problem.reason.as_str());
             format!("{}: {reason}", file.path.display())
         })
         .collect();
-    if !left.is_empty() && rewind.changed().next().is_none() && !with_conversation {
-        return Err(format!("No file could be rewound. {}", left.join("; ")));
+    if !problems.is_empty() && rewind.changed().next().is_none() && !with_conversation {
+        return Err(format!("No file could be rewound. {}", problems.join("; ")));
     }
     let paths: Vec<String> = rewind.changed().map(|file| file.path.display().to_string()).collect();
     let mut answer = json!({
@@ -80,8 +80,8 @@ fn files_of(rewind: &Rewind, dry_run: bool, with_conversation: bool) -> Result<V
         fields.insert("skippedLinks".to_owned(), json!(links));
     }
     // Fields that the protocol does not define, for hosts that show them.
-    if !left.is_empty() {
-        fields.insert("filesLeft".to_owned(), json!(left));
+    if !problems.is_empty() {
+        fields.insert("filesLeft".to_owned(), json!(problems));
     }
     let conflicts: Vec<String> =
         rewind.changed().filter(|file| file.conflict).map(|file| file.path.display().to_string()).collect();

@@ -59,7 +59,7 @@ impl Presenter for ServerMachine {
 }
 
 impl ServerMachine {
-    /// Takes over an open session, in place of the one before.
+    /// Takes over an open session in place of the previous one.
     fn session_opened(&mut self, session: SessionOpened) {
         let (facts, offer) = self.opened.take().unwrap_or_default();
         self.take_offer(offer.as_ref());
@@ -74,7 +74,7 @@ impl ServerMachine {
         (self.scene.transcript, self.scene.permission_mode) = (session.transcript, session.permission_mode);
         self.show_scene();
         if self.initialize.as_ref().map(|initialize| &initialize.body) != self.opened_with.as_ref() {
-            self.order(ServerEffect::RenewHooks);
+            self.emit_effect(ServerEffect::RenewHooks);
         }
     }
 
@@ -132,12 +132,12 @@ impl ServerMachine {
     pub(super) fn pass_on(&mut self, order: ConversationOrder) {
         match order {
             ConversationOrder::Open(settings) => {
-                // Again, for a host that has sent no `initialize`.
+                // The servers are announced again, for a host that has sent no `initialize`.
                 let in_process = self.in_process(BTreeMap::new());
-                self.order(ServerEffect::Announce(in_process));
+                self.emit_effect(ServerEffect::Announce(in_process));
                 let initialize = self.initialize.clone();
                 self.opened_with = initialize.as_ref().map(|initialize| initialize.body.clone());
-                self.order(ServerEffect::Open(Box::new(SessionOpening { settings: *settings, initialize })));
+                self.emit_effect(ServerEffect::Open(Box::new(SessionOpening { settings: *settings, initialize })));
             }
             ConversationOrder::Unanswered(id, reason) => {
                 self.questions.remove(&id);
@@ -145,16 +145,16 @@ impl ServerMachine {
                     Unanswered::Gone => AskError::Gone,
                     Unanswered::Withdrawn => AskError::Withdrawn,
                 };
-                self.order(ServerEffect::Answer(id, Err(error)));
+                self.emit_effect(ServerEffect::Answer(id, Err(error)));
             }
             ConversationOrder::Closed => {
-                // Requests that are still open get an answer then, too.
+                // Open requests get an answer, too.
                 for request in self.jobs.close() {
                     self.reply(&request, Err(RequestRefusal::new("The session was closed before this was done.")));
                 }
-                self.order(ServerEffect::Conversation(ConversationOrder::Closed));
+                self.emit_effect(ServerEffect::Conversation(ConversationOrder::Closed));
             }
-            order => self.order(ServerEffect::Conversation(order)),
+            order => self.emit_effect(ServerEffect::Conversation(order)),
         }
     }
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 /// Maximum number of bytes of lines in a frame, unless one line alone has more.
 const MAX_BATCH_BYTES: usize = 256 * 1024;
 
-/// Types of lines about the bytes of a log.
+/// Types of lines that are only about the bytes of a log.
 const CHECKSUM: &str = "windlass-checksum";
 const TORN: &str = "windlass-torn";
 
@@ -28,7 +28,7 @@ pub(super) struct MirrorBatch {
 }
 
 impl MirrorBatch {
-    /// Batch for an unreadable part, up to here.
+    /// Batch that skips an unreadable part, up to `end`.
     pub(super) fn unread(end: u64, error: &io::Error) -> Self {
         tracing::warn!(%error, "the session log cannot be read to be mirrored");
         Self { frame: Vec::new(), end, lost: 1 }
@@ -44,34 +44,34 @@ struct Frame<'a> {
     entries: &'a [Box<RawValue>],
 }
 
-/// Appends the frame of some entries of a log, unless it is longer than `longest` bytes.
-pub(super) fn push_frame(out: &mut Vec<u8>, path: &Path, entries: &[Box<RawValue>], longest: usize) -> bool {
+/// Appends the frame of some entries of a log, unless it is longer than `max_bytes` bytes.
+pub(super) fn push_frame(out: &mut Vec<u8>, path: &Path, entries: &[Box<RawValue>], max_bytes: usize) -> bool {
     let path = path.to_string_lossy();
-    line::push_within(out, &Frame { kind: "transcript_mirror", file_path: &path, entries }, longest)
+    line::push_within(out, &Frame { kind: "transcript_mirror", file_path: &path, entries }, max_bytes)
 }
 
-/// Reads the lines of a part of a log, as many as fit in a frame of `longest` bytes.
-pub(super) fn read_batch(mut file: &File, path: &Path, part: Range<u64>, longest: usize) -> io::Result<MirrorBatch> {
+/// Reads the lines of a part of a log, as many as fit in a frame of `max_bytes` bytes.
+pub(super) fn read_batch(mut file: &File, path: &Path, part: Range<u64>, max_bytes: usize) -> io::Result<MirrorBatch> {
     file.seek(SeekFrom::Start(part.start))?;
     let mut lines = BufReader::new(file.take(part.end.saturating_sub(part.start)));
     let (mut entries, mut size, mut end, mut lost) = (Vec::new(), 0, part.start, 0);
     let mut line = Vec::new();
     loop {
         line.clear();
-        let read = (&mut lines).take(longest as u64).read_until(b'\n', &mut line)? as u64;
-        if read == 0 {
+        let count = (&mut lines).take(max_bytes as u64).read_until(b'\n', &mut line)? as u64;
+        if count == 0 {
             break;
         }
-        if line.last() != Some(&b'\n') && end + read < part.end {
+        if line.last() != Some(&b'\n') && end + count < part.end {
             // No frame can hold the line.
             let rest = lines.skip_until(b'\n')? as u64;
-            (end, lost) = (end + read + rest, lost + 1);
+            (end, lost) = (end + count + rest, lost + 1);
             continue;
         }
         if size > 0 && size + line.len() > MAX_BATCH_BYTES {
             break;
         }
-        end += read;
+        end += count;
         match entry(&line) {
             MirroredLine::Entry(entry) => {
                 size += entry.get().len();
@@ -86,7 +86,7 @@ pub(super) fn read_batch(mut file: &File, path: &Path, part: Range<u64>, longest
         }
     }
     let mut frame = Vec::new();
-    if !entries.is_empty() && !push_frame(&mut frame, path, &entries, longest) {
+    if !entries.is_empty() && !push_frame(&mut frame, path, &entries, max_bytes) {
         lost += entries.len();
     }
     Ok(MirrorBatch { frame, end, lost })

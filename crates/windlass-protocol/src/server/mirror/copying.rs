@@ -1,7 +1,7 @@
 //! Copies the durable lines of logs as frames for the host.
 
 use super::batch::{MirrorBatch, read_batch};
-use super::{Mirror, Noted, agent};
+use super::{DurableLog, Mirror, agent};
 use crate::line;
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -19,8 +19,8 @@ use windlass_blocking::{BlockingError, start_blocking};
 use windlass_tool::Ids;
 use windlass_types::EntryId;
 
-/// Time for which lines are collected while a run continues.
-const CADENCE: Duration = Duration::from_millis(100);
+/// Interval in which lines are collected while a run continues.
+const COLLECT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Outcome of copying.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,8 +34,8 @@ pub(crate) enum CopyOutcome {
 /// Read position of each log, and the present read.
 pub(crate) struct Copying {
     logs: Vec<CopiedLog>,
-    noted: watch::Receiver<Vec<Noted>>,
-    longest: usize,
+    durable_logs: watch::Receiver<Vec<DurableLog>>,
+    max_line_bytes: usize,
     ids: Arc<dyn Ids>,
     reported_lost: bool,
     /// Read in progress, on a blocking thread.
@@ -43,9 +43,9 @@ pub(crate) struct Copying {
     /// Logs of this round, and their end positions in it.
     round: VecDeque<(usize, u64)>,
     /// Number of requests that this round carries out.
-    answers: usize,
+    round_requests: usize,
     /// Number of requests that wait for the next round.
-    ordered: usize,
+    waiting_requests: usize,
     /// Time at which the next round begins by itself.
     due: Option<Pin<Box<Sleep>>>,
 }
@@ -75,63 +75,63 @@ impl Copying {
         let mut noted = mirror.logs.subscribe();
         // Earlier lines are copied, too.
         noted.mark_changed();
-        let longest = mirror.longest;
+        let max_line_bytes = mirror.max_line_bytes;
         Self {
             logs: Vec::new(),
-            noted,
-            longest,
+            durable_logs: noted,
+            max_line_bytes,
             ids,
             reported_lost: false,
             reading: None,
             round: VecDeque::new(),
-            answers: 0,
-            ordered: 0,
+            round_requests: 0,
+            waiting_requests: 0,
             due: None,
         }
     }
 
     /// Requests a copy of all durable lines, without waiting for more.
     pub(crate) fn order(&mut self) {
-        self.ordered += 1;
+        self.waiting_requests += 1;
     }
 
     /// Next frame, or the completion of a request. Cancel safe.
     pub(crate) async fn next(&mut self) -> CopyOutcome {
         loop {
             if let Some(reading) = &mut self.reading {
-                let read = reading.await;
+                let result = reading.await;
                 self.reading = None;
-                let Ok(read) = read else {
-                    // Reading it again would fail again.
+                let Ok(result) = result else {
+                    // A second read would fail, too.
                     self.round.pop_front();
                     continue;
                 };
-                let frame = self.take(read);
+                let frame = self.take(result);
                 if !frame.is_empty() {
                     return CopyOutcome::Frame(frame);
                 }
-            } else if let Some(&(at, to)) = self.round.front() {
-                match self.read(at, to) {
+            } else if let Some(&(index, round_end)) = self.round.front() {
+                match self.read(index, round_end) {
                     Some(Ok(reading)) => self.reading = Some(reading),
                     Some(Err(error)) => {
-                        let frame = self.take(LogRead::Lines(at, to, Err(io::Error::other(error))));
+                        let frame = self.take(LogRead::Lines(index, round_end, Err(io::Error::other(error))));
                         if !frame.is_empty() {
                             return CopyOutcome::Frame(frame);
                         }
                     }
                     None => drop(self.round.pop_front()),
                 }
-            } else if self.answers > 0 {
-                self.answers -= 1;
+            } else if self.round_requests > 0 {
+                self.round_requests -= 1;
                 return CopyOutcome::UpToDate;
-            } else if self.ordered > 0 {
-                self.answers = std::mem::take(&mut self.ordered);
+            } else if self.waiting_requests > 0 {
+                self.round_requests = std::mem::take(&mut self.waiting_requests);
                 self.begin_round();
             } else if let Some(due) = &mut self.due {
                 due.await;
                 self.begin_round();
-            } else if self.noted.changed().await.is_ok() {
-                self.due = Some(Box::pin(sleep(CADENCE)));
+            } else if self.durable_logs.changed().await.is_ok() {
+                self.due = Some(Box::pin(sleep(COLLECT_INTERVAL)));
             } else {
                 std::future::pending().await
             }
@@ -140,7 +140,7 @@ impl Copying {
 
     fn begin_round(&mut self) {
         self.due = None;
-        let noted = self.noted.borrow_and_update();
+        let noted = self.durable_logs.borrow_and_update();
         for log in noted.iter().skip(self.logs.len()) {
             let is_agent = agent::session(&log.path).is_some();
             let is_unnamed = is_agent && log.start == 0;
@@ -152,47 +152,49 @@ impl Copying {
                 is_unnamed,
             });
         }
-        let both = self.logs.iter().zip(noted.iter()).enumerate();
-        let due = both.filter(|(_, (log, noted))| log.sent < noted.durable);
-        self.round = due.map(|(at, (_, noted))| (at, noted.durable)).collect();
+        let pairs = self.logs.iter().zip(noted.iter()).enumerate();
+        let due_logs = pairs.filter(|(_, (log, noted))| log.sent < noted.durable);
+        self.round = due_logs.map(|(index, (_, noted))| (index, noted.durable)).collect();
     }
 
     /// Begins to read the next part of a log; `None` if it was read up to here.
-    fn read(&self, at: usize, to: u64) -> Option<Result<JoinHandle<LogRead>, BlockingError>> {
-        let log = self.logs.get(at).filter(|log| log.sent < to)?;
-        let (path, file, from, longest) = (Arc::clone(&log.path), log.file.clone(), log.sent, self.longest);
+    fn read(&self, index: usize, round_end: u64) -> Option<Result<JoinHandle<LogRead>, BlockingError>> {
+        let log = self.logs.get(index).filter(|log| log.sent < round_end)?;
+        let (path, file, start, max_line_bytes) =
+            (Arc::clone(&log.path), log.file.clone(), log.sent, self.max_line_bytes);
         if log.is_unnamed {
-            return Some(start_blocking(&Handle::current(), move || LogRead::Name(at, agent::frame(&path))));
+            return Some(start_blocking(&Handle::current(), move || LogRead::Name(index, agent::frame(&path))));
         }
         Some(start_blocking(&Handle::current(), move || {
-            let opened = || File::open(&*path).map(Arc::new);
-            let read = file.map_or_else(opened, Ok);
-            let read = read.and_then(|file| read_batch(&file, &path, from..to, longest).map(|batch| (batch, file)));
-            LogRead::Lines(at, to, read)
+            let open = || File::open(&*path).map(Arc::new);
+            let result = file.map_or_else(open, Ok);
+            let result = result
+                .and_then(|file| read_batch(&file, &path, start..round_end, max_line_bytes).map(|batch| (batch, file)));
+            LogRead::Lines(index, round_end, result)
         }))
     }
 
     /// Records a read, and returns its frames.
-    fn take(&mut self, read: LogRead) -> Vec<u8> {
-        match read {
-            LogRead::Name(at, frame) => {
-                if let Some(log) = self.logs.get_mut(at) {
+    fn take(&mut self, result: LogRead) -> Vec<u8> {
+        match result {
+            LogRead::Name(index, frame) => {
+                if let Some(log) = self.logs.get_mut(index) {
                     log.is_unnamed = false;
                 }
-                // Unreadable metadata are left out: the lines are sent all the same.
+                // Unreadable metadata are left out, and the lines are sent without them.
                 frame.unwrap_or_default()
             }
-            LogRead::Lines(at, to, read) => {
-                let (batch, file) = match read {
+            LogRead::Lines(index, round_end, result) => {
+                let (batch, file) = match result {
                     Ok((batch, file)) => (batch, Some(file)),
-                    Err(error) => (MirrorBatch::unread(to, &error), None),
+                    Err(error) => (MirrorBatch::unread(round_end, &error), None),
                 };
                 let MirrorBatch { mut frame, end, lost } = batch;
-                let Some(log) = self.logs.get_mut(at) else { return frame };
+                let Some(log) = self.logs.get_mut(index) else { return frame };
                 log.sent = end.max(log.sent);
-                // The file is kept open, so that the lines stay readable when its name is gone. There may be many files
-                // of agents, and most are not written again.
-                log.file = file.or(log.file.take()).filter(|_| !log.is_agent || log.sent < to);
+                // The file stays open, so that its lines can be read after it is removed. Files of agents are closed,
+                // because there may be many, and most get no more lines.
+                log.file = file.or(log.file.take()).filter(|_| !log.is_agent || log.sent < round_end);
                 let path = Arc::clone(&log.path);
                 if lost > 0 {
                     tracing::warn!(path = %path.display(), lost, "lines of the log do not reach the host");
@@ -220,8 +222,8 @@ impl Copying {
         if std::mem::replace(&mut self.reported_lost, true) {
             return frame;
         }
-        let own = || path.file_stem().unwrap_or_default();
-        let session = agent::session(path).unwrap_or_else(own).to_string_lossy();
+        let own_session = || path.file_stem().unwrap_or_default();
+        let session = agent::session(path).unwrap_or_else(own_session).to_string_lossy();
         let lost = Lost {
             kind: "system",
             subtype: "session_writes_lost",
