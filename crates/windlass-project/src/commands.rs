@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Name of the folders that contain commands.
-const FOLDER: &str = "commands";
+const COMMANDS_FOLDER: &str = "commands";
 /// Maximum number of commands.
 const MAX_COMMANDS: usize = 512;
 
@@ -78,8 +78,9 @@ impl Commands {
     /// Returns the skills whose patterns match one of these absolute paths. Patterns are relative to each of the
     /// `anchors`.
     pub fn listed_for<'a>(&'a self, paths: &'a [PathBuf], anchors: &'a [PathBuf]) -> impl Iterator<Item = &'a Command> {
-        let concerns = |command: &&Command| command.skill.as_ref().is_some_and(|skill| skill.concerns(paths, anchors));
-        self.for_models().filter(concerns)
+        let is_concerned =
+            |command: &&Command| command.skill.as_ref().is_some_and(|skill| skill.concerns(paths, anchors));
+        self.for_models().filter(is_concerned)
     }
 
     /// Returns the skills that the model may use.
@@ -148,8 +149,8 @@ impl Commands {
         self
     }
 
-    /// Returns the commands without their allow rules, for sessions in which only managed settings may allow; the
-    /// administrator's stay.
+    /// Removes the allow rules of all commands except the administrator's, for sessions in which only managed settings
+    /// may allow.
     #[must_use]
     pub fn without_allow_rules(mut self) -> Self {
         for command in self.commands.iter_mut().filter(|command| command.source != CommandSource::Managed) {
@@ -175,8 +176,8 @@ impl Commands {
         self
     }
 
-    /// Adds the commands of plugins. Commands of the administrator and the user of the same name take precedence; a
-    /// project's command does not, since a plugin needs no trust in the project.
+    /// Adds the commands of plugins. Commands of the administrator and the user take precedence over them. Those of a
+    /// project do not, because plugins need no trust in the project.
     #[must_use]
     pub fn with_plugins(mut self, plugins: &Plugins) -> Self {
         for command in plugins.all_commands() {
@@ -217,7 +218,7 @@ fn other_path(commands: &Commands, loser: &Command) -> String {
 pub fn load_commands(places: &Places, request: &SettingsRequest) -> Commands {
     let mut notes = Notes::default();
     let found = find(places, request, &mut notes);
-    read(found, places, request, notes)
+    read_found(found, places, request, notes)
 }
 
 /// Loads the commands like [`load_commands`], and returns the stamp taken before the files were read. A change during
@@ -227,7 +228,7 @@ pub fn load_stamped_commands(places: &Places, request: &SettingsRequest) -> (Com
     let mut notes = Notes::default();
     let found = find(places, request, &mut notes);
     let stamp = CommandsStamp::of_found(&found, places);
-    (stamp, read(found, places, request, notes))
+    (stamp, read_found(found, places, request, notes))
 }
 
 /// A file of a command or a skill, and its source.
@@ -238,23 +239,23 @@ enum FoundFile {
 
 /// Returns the readable files of commands and skills, in the order of precedence.
 fn find(places: &Places, request: &SettingsRequest, notes: &mut Notes) -> Vec<FoundFile> {
-    let (mut walk, mut all) = (Walk::new(true), Vec::new());
+    let (mut walk, mut found_files) = (Walk::new(true), Vec::new());
     for (layer, source) in [
         (Layer::Managed, CommandSource::Managed),
         (Layer::User, CommandSource::User),
         (Layer::Project, CommandSource::Project),
     ] {
         if request.sources.contains(layer) || layer == Layer::Managed {
-            all.extend(skills::find(places, source).into_iter().map(|found| FoundFile::Skill(source, found)));
+            found_files.extend(skills::find(places, source).into_iter().map(|found| FoundFile::Skill(source, found)));
             for folder in &folders(places, source) {
-                all.extend(walk.files(folder, notes).into_iter().map(|file| FoundFile::Command(source, file)));
+                found_files.extend(walk.files(folder, notes).into_iter().map(|file| FoundFile::Command(source, file)));
             }
         }
     }
-    all
+    found_files
 }
 
-fn read(found: Vec<FoundFile>, places: &Places, request: &SettingsRequest, mut notes: Notes) -> Commands {
+fn read_found(found: Vec<FoundFile>, places: &Places, request: &SettingsRequest, mut notes: Notes) -> Commands {
     let (sources, mut commands) = (request.sources, Commands::default());
     for file in found {
         match file {
@@ -268,8 +269,9 @@ fn read(found: Vec<FoundFile>, places: &Places, request: &SettingsRequest, mut n
         let Some(content) = command.allowance() else { continue };
         let trust = trust.get_or_insert_with(|| read_trust(places, &mut notes.0).for_this_run(request.trust));
         let directory = places.project.iter().rev().find(|directory| command.path.starts_with(directory));
-        let named = sources.names(Layer::Project);
-        let standing = directory.map(|directory| trust.standing(&places.project, directory, named)).unwrap_or_default();
+        let is_included = sources.names(Layer::Project);
+        let standing =
+            directory.map(|directory| trust.standing(&places.project, directory, is_included)).unwrap_or_default();
         if !standing.covers(&command.path, TrustKind::Command, &command.name, &content) {
             command.narrow();
         }
@@ -282,11 +284,11 @@ fn read(found: Vec<FoundFile>, places: &Places, request: &SettingsRequest, mut n
 /// Returns the folders of commands, the strongest first.
 fn folders(places: &Places, source: CommandSource) -> Vec<Folder> {
     match source {
-        CommandSource::Project => of_project(places, FOLDER),
+        CommandSource::Project => of_project(places, COMMANDS_FOLDER),
         CommandSource::Managed => {
-            skills::managed(places, FOLDER).into_iter().map(|path| Folder { path, within: None }).collect()
+            skills::managed(places, COMMANDS_FOLDER).into_iter().map(|path| Folder { path, within: None }).collect()
         }
-        _ => of_user(places, FOLDER),
+        _ => of_user(places, COMMANDS_FOLDER),
     }
 }
 
@@ -296,7 +298,7 @@ pub(crate) fn command_files(places: &Places) -> Vec<Command> {
     for found in skills::find(places, CommandSource::Project) {
         commands.add_skill(&found, CommandSource::Project, &mut notes);
     }
-    for folder in of_project(places, FOLDER) {
+    for folder in of_project(places, COMMANDS_FOLDER) {
         for file in walk.files(&folder, &mut notes) {
             commands.add(file, CommandSource::Project, &mut notes);
         }

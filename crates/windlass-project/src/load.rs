@@ -23,12 +23,12 @@ const ONLY_RESTRICTIONS_APPLY: &str =
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Loaded {
-    /// The files that are there, those of the strongest layer first.
+    /// Files that exist, those of the strongest layer first.
     pub files: Vec<SettingsFile>,
     /// `true` if trust records cover the start directory, even if its files have changed since. Without settings files
     /// in the project, the records are not read, and this repeats [`SettingsRequest::trust`].
     pub trusted: bool,
-    /// Records of trust that could not be read.
+    /// Notes about trust records and about ignored managed settings.
     pub notes: Vec<Note>,
 }
 
@@ -51,15 +51,15 @@ impl Loaded {
 /// that first.
 ///
 /// # Errors
-/// A file that is there cannot be read, is too big, or is not a settings file.
+/// A file cannot be read, is too big, or is not a settings file.
 pub fn load(places: &Places, request: &SettingsRequest) -> Result<Loaded, SettingsError> {
     let mut loading = SettingsLoading { places, request, loaded: Loaded::default(), last: None, errors: Vec::new() };
     loading.load_all()?;
     Ok(loading.loaded)
 }
 
-/// Loads the settings of an open session. An unusable file is replaced by its former version in `last`, or left out;
-/// the errors are returned.
+/// Loads the settings of an open session, with all errors. An unusable file is replaced by its former version in
+/// `last`, if there is one.
 pub(crate) fn load_or_keep(
     places: &Places,
     request: &SettingsRequest,
@@ -155,7 +155,8 @@ impl SettingsLoading<'_> {
             self.loaded.files.extend(found?);
             return Ok(());
         };
-        // Settings that no session would start with are treated like an unreadable file.
+        // A file that does not resolve by itself is treated like an unreadable one, because no session could start with
+        // it.
         let usable = found.and_then(|file| match &file {
             Some(one) => resolve(std::slice::from_ref(one)).map(|_| file),
             None => Ok(None),
@@ -164,8 +165,8 @@ impl SettingsLoading<'_> {
             Ok(file) => self.loaded.files.extend(file),
             Err(problem) => {
                 self.errors.push(problem);
-                let known = last.iter().find(|file| file.layer == layer && file.origin == *origin);
-                self.loaded.files.extend(known.cloned());
+                let last_version = last.iter().find(|file| file.layer == layer && file.origin == *origin);
+                self.loaded.files.extend(last_version.cloned());
             }
         }
         Ok(())
@@ -205,22 +206,22 @@ impl Loaded {
         }
     }
 
-    /// Replaces `~/x` among the directories by `x` in the user's home.
+    /// Expands `~/` in directories to the user's home.
     fn expand_home(&mut self, home: &Path) {
         let directories = self.files.iter_mut().flat_map(|file| &mut file.settings.permissions.additional_directories);
         for directory in directories {
-            if let Ok(below) = directory.strip_prefix("~") {
-                *directory = home.join(below);
+            if let Ok(relative) = directory.strip_prefix("~") {
+                *directory = home.join(relative);
             }
         }
         for directory in self.files.iter_mut().filter_map(|file| file.settings.memory.directory.as_mut()) {
-            if let Ok(below) = directory.strip_prefix("~") {
-                *directory = home.join(below);
+            if let Ok(relative) = directory.strip_prefix("~") {
+                *directory = home.join(relative);
             }
         }
     }
 
-    /// Follows links: a directory in a project may be a link that leads out of it.
+    /// Replaces additional directories of a project by their link targets, because a link may lead out of the project.
     fn follow_links(&mut self) {
         for file in self.files.iter_mut().filter(|file| file.layer.lies_in_project()) {
             for directory in &mut file.settings.permissions.additional_directories {

@@ -73,7 +73,7 @@ pub struct Plugin {
     pub agents: Agents,
     /// MCP servers, named `plugin:NAME:SERVER`; empty if they are not used.
     pub servers: Vec<ServerDefinition>,
-    /// Language servers, named `plugin:NAME:SERVER`, each in the form that `lspServers` of settings has.
+    /// Language servers, named `plugin:NAME:SERVER`, each in the JSON form of the setting `lspServers`.
     /// `${CLAUDE_PLUGIN_ROOT}` is replaced in them, and they have the variable `CLAUDE_PLUGIN_ROOT`.
     pub language_servers: BTreeMap<String, JsonText>,
     /// Hooks of the plugin.
@@ -86,7 +86,7 @@ pub struct Plugin {
 pub struct Plugins {
     /// Loaded plugins, in the order in which they were named; no two have the same name.
     pub plugins: Vec<Plugin>,
-    /// Unused components, and plugins that were not loaded.
+    /// Components and plugins that could not be used.
     pub errors: Vec<PluginError>,
 }
 
@@ -111,7 +111,7 @@ impl Plugins {
     /// Checks that every plugin hook that could deny or block is usable.
     ///
     /// # Errors
-    /// A hook of a gate is unusable, or a file of hooks cannot be read.
+    /// A hook that could deny or block is unusable, or a file of hooks cannot be read.
     pub fn check_hooks(&self) -> Result<(), SettingsError> {
         let broken = |plugin: &Plugin| Some((plugin.root.clone(), plugin.hooks.broken.first()?.clone()));
         match self.plugins.iter().find_map(broken) {
@@ -152,7 +152,7 @@ impl Plugins {
 /// ```
 #[must_use]
 pub fn load_plugins(cwd: &Path, directories: &[PluginDir]) -> Plugins {
-    let mut all = Plugins::default();
+    let mut plugins = Plugins::default();
     for (index, directory) in directories.iter().enumerate() {
         let path = normalized(&cwd.join(&directory.path));
         let not_loaded_error = |kind, message: String| PluginError {
@@ -161,28 +161,28 @@ pub fn load_plugins(cwd: &Path, directories: &[PluginDir]) -> Plugins {
             message,
             path: Some(path.clone()),
         };
-        if all.plugins.len() >= MAX_PLUGINS {
+        if plugins.plugins.len() >= MAX_PLUGINS {
             let message = format!("there are more than {MAX_PLUGINS} plugins; the rest is left out");
-            all.errors.push(not_loaded_error(PluginErrorKind::NotLoaded, message));
+            plugins.errors.push(not_loaded_error(PluginErrorKind::NotLoaded, message));
             break;
         }
-        match load(&path, directory.mcp, &all.plugins) {
+        match load(&path, directory.mcp, &plugins.plugins) {
             Ok(Some((plugin, errors))) => {
-                all.plugins.push(plugin);
-                all.errors.extend(errors);
+                plugins.plugins.push(plugin);
+                plugins.errors.extend(errors);
             }
             Ok(None) => {}
-            Err((kind, message)) => all.errors.push(not_loaded_error(kind, message)),
+            Err((kind, message)) => plugins.errors.push(not_loaded_error(kind, message)),
         }
     }
-    all
+    plugins
 }
 
 /// Returns one plugin with its errors; `None` for a directory that was loaded before.
 #[expect(clippy::type_complexity, reason = "a plugin and its errors, or why there is none")]
 fn load(
     path: &Path,
-    mcp: bool,
+    uses_mcp: bool,
     loaded: &[Plugin],
 ) -> Result<Option<(Plugin, Vec<PluginError>)>, (PluginErrorKind, String)> {
     let missing = |error: &dyn fmt::Display| (PluginErrorKind::NotFound, error.to_string());
@@ -202,7 +202,7 @@ fn load(
     // Unsupported components are reported first, because the number of errors is limited.
     components.unsupported();
     let (commands, agents) = (components.commands(), components.agents());
-    let servers = if mcp { components.servers() } else { Vec::new() };
+    let servers = if uses_mcp { components.servers() } else { Vec::new() };
     let (language_servers, hooks) = (components.language_servers(), components.hooks());
     let (errors, Manifest { name, version, description, .. }) = (components.finish(), manifest);
     let path = path.to_path_buf();
