@@ -30,8 +30,8 @@ use windlass_tool::{Ids, Nowhere, ToolSet};
 /// A part has its own type in its own file of `contributions`, which also lists all parts in their order.
 #[async_trait]
 pub(crate) trait Contribution: Send + Sync {
-    /// Joins a session that is being opened: changes its configuration and its ports, and asks to be told when it is
-    /// open ([`Assembly::on_open`]).
+    /// Joins a session that is being opened: changes its configuration and its ports. Work for the open session is
+    /// registered with [`Assembly::on_open`].
     ///
     /// # Errors
     /// The session must not open without this part.
@@ -41,8 +41,8 @@ pub(crate) trait Contribution: Send + Sync {
 /// Callback of a part, run once when the session is open.
 type OpenCallback = Box<dyn FnOnce(&mut Session, &SessionTools) + Send>;
 
-/// Placeholder until the part for files and programs has joined.
-const UNASSEMBLED: Nowhere = Nowhere::new("the session is not open yet");
+/// Placeholder ports for files and programs, until their part has joined.
+const NOT_OPEN_YET: Nowhere = Nowhere::new("the session is not open yet");
 
 /// A session that is being opened.
 pub(crate) struct Assembly {
@@ -117,7 +117,7 @@ impl Assembly {
         let model = options.model.profile(&*provider);
         let profile = Profile::new(options.model.harness.as_ref(), &model);
         let machine = MachineConfig::new(chosen.id.clone(), ids.bits(), model, policy, cwd);
-        let mut ports = Ports::new(provider, ToolSet::default(), Arc::new(UNASSEMBLED), Arc::new(UNASSEMBLED));
+        let mut ports = Ports::new(provider, ToolSet::default(), Arc::new(NOT_OPEN_YET), Arc::new(NOT_OPEN_YET));
         ports.system.recorded_ids = SeededIds::recorded(&*ports.provider, &ids);
         let permissions = &options.permissions;
         ports.host.callback.clone_from(&permissions.can_use_tool);
@@ -167,7 +167,7 @@ impl Assembly {
         self.configure_ports()?;
         self.configure_machine(&offer);
         let persistence = self.persistence();
-        let Self { machine, ports, options, notices, callbacks: followers, .. } = self;
+        let Self { machine, ports, options, notices, callbacks, .. } = self;
         let cwd = machine.cwd.clone();
         let mut config = SessionConfig::new(machine, ports);
         config.persistence = persistence;
@@ -177,7 +177,7 @@ impl Assembly {
         };
         session.notices.splice(..0, notices);
         let tools = SessionTools::new(offer, options.tools.subagents, &session.handle);
-        for callback in followers {
+        for callback in callbacks {
             callback(&mut session, &tools);
         }
         Ok((session, tools))

@@ -11,14 +11,15 @@ use std::time::Duration;
 use windlass_runtime::{EventStream, Session, SessionError, SessionHandle};
 use windlass_types::{Event, EventKind};
 
-/// A running query: the stream of its events, which ends when its session has ended. Then all entries are durable and
-/// the log is released, so a program may end its tokio runtime, or resume the session, at once.
+/// Stream of a run's events, which ends when the session has ended. Then all entries are durable and the log is
+/// released, so the program can end its tokio runtime or resume the session at once.
 ///
-/// Commands and agents left in the background may cause further runs when they end: see
-/// [`Query::background_wait`](crate::Query::background_wait). Only the last result is final. If running work was
-/// stopped, a success is emitted once more with the outcome [`BackgroundStopped`](crate::Outcome::BackgroundStopped).
+/// Commands and agents in the background may cause further runs when they end: see
+/// [`Query::background_wait`](crate::Query::background_wait). Only the last result is final. If background work was
+/// stopped after a success, one more result follows, with the outcome
+/// [`BackgroundStopped`](crate::Outcome::BackgroundStopped).
 ///
-/// Dropping the run stops it. Acknowledged entries stay in the log.
+/// Dropping the run stops it. Entries that the store has acknowledged stay in the log.
 #[must_use = "a run does nothing until it is polled"]
 pub struct Run {
     state: RunState,
@@ -46,7 +47,7 @@ enum RunState {
         /// Prompts that are still to come.
         feed: Option<PromptFeed>,
     },
-    /// The run is over; background work may still run.
+    /// The run has ended; background work may still run.
     Waiting {
         handle: SessionHandle,
         events: EventStream,
@@ -92,7 +93,7 @@ impl Run {
     }
 
     /// Notices from opening the session: unusable allow rules, damaged lines of an earlier session, calls with an
-    /// unknown outcome. Empty before the first event. An awaited query shows none of them.
+    /// unknown outcome. The list is empty before the first event. Awaiting the query discards it.
     pub fn notices(&self) -> &[String] {
         &self.notices
     }

@@ -20,17 +20,17 @@ use windlass_types::{Behavior, RuleSource};
 #[derive(Clone, Default)]
 pub(crate) struct Storage {
     pub(crate) home: Option<Home>,
-    /// Store of the program, used instead of the home.
+    /// Session store of the embedding program. It replaces the files in the home.
     pub(crate) store: Option<Arc<dyn SessionStore>>,
     /// Masks that hide secrets in every text written to the store.
     pub(crate) masks: Option<Masks>,
-    /// Checkpoints beside the log.
+    /// Options of the checkpoints that are stored beside the log.
     pub(crate) disk_checkpoints: DiskCheckpoints,
     /// Disk space for the outputs of programs.
     pub(crate) output_limits: OutputLimits,
     /// Checkpoint store of the embedding program, used instead of the checkpoints beside the log.
     pub(crate) checkpoints: Option<Arc<dyn Checkpoints>>,
-    /// Name of the program in the log, if set.
+    /// Name under which the program appears in the log. `None`: `sdk-rust`.
     pub(crate) entrypoint: Option<String>,
 }
 
@@ -52,7 +52,7 @@ impl Storage {
         }
     }
 
-    /// Home, if sessions are stored there as files.
+    /// Returns the home if sessions are stored in it as files.
     pub(crate) fn home_of_files(&self) -> Option<&Home> {
         self.home.as_ref().filter(|_| self.store.is_none())
     }
@@ -109,8 +109,7 @@ impl LargeResults {
 
 /// Lets calls read below a directory without a permission request.
 pub(crate) fn allow_reading_below(policy: &mut Policy, directory: &Path, cwd: &Path) {
-    // A rule would read these characters as a pattern and match other directories. Reads below such a path need a
-    // permission request.
+    // These characters are wildcards in a rule, so such a path gets no rule, and reads below it need permission.
     let Some(path) = directory.to_str().filter(|path| !path.contains(['*', '?', '[', '{', '!', '\\'])) else { return };
     let _ = policy.add_rules(RuleSource::Session, Behavior::Allow, &[format!("Read(/{path}/**)")], cwd);
 }

@@ -31,7 +31,7 @@ pub(crate) struct ProjectOptions {
     pub(crate) initial: Option<String>,
     /// Skills of the program.
     pub(crate) skills: Vec<Skill>,
-    /// Hooks of the program that run programs, requests and models.
+    /// Hooks that the host program defines as commands, HTTP requests or model prompts.
     pub(crate) hooks: Vec<HookDefinition>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) enum Applied {
 }
 
 impl ProjectOptions {
-    /// The project, once it is applied to the options.
+    /// Returns the project if it has been applied to the options.
     pub(crate) fn applied(&self) -> Option<&LoadedProject> {
         match &self.input {
             Applied::Yes(project) => Some(project),
@@ -75,7 +75,7 @@ impl ProjectOptions {
         Err(Error::Directory { role: "the project", path: path.to_path_buf(), problem: problem.to_owned() })
     }
 
-    /// Provider configured by variables of the project, if this build contains one.
+    /// Returns the provider that the project's variables configure, if this build includes a vendor.
     pub(crate) fn provider(&self) -> Option<Arc<dyn ModelProvider>> {
         let project =
             self.applied().filter(|_| cfg!(any(feature = "anthropic", feature = "gemini", feature = "openai")));
@@ -112,7 +112,7 @@ impl ProjectOptions {
         Ok(prompt)
     }
 
-    /// Makes runs wait for the extraction of notes, because the session ends with its run.
+    /// Makes a run wait until its notes are extracted, because the session ends with the run.
     pub(crate) fn wait_for_notes(&mut self) {
         if let Some(memory) = &mut self.memory {
             memory.wait_for_notes();

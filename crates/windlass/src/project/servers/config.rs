@@ -3,8 +3,8 @@
 use windlass_mcp::{McpConfigError, McpServerConfig, McpTransport, expand_variables, parse_config};
 use windlass_project::{Layer, Resolved, ServerAddress, ServerDefinition, ServerPolicy};
 
-/// Configuration of an MCP server that a file or a [plugin](crate::project::load_plugins) defines. `environment`
-/// resolves variables in the configuration; `${CLAUDE_PLUGIN_ROOT}` is always the plugin's directory.
+/// Converts the definition of an MCP server from a file or [plugin](crate::project::load_plugins) to its configuration.
+/// `environment` resolves variables in the configuration; `${CLAUDE_PLUGIN_ROOT}` is always the plugin's directory.
 ///
 /// ```no_run
 /// use windlass::{mcp::{McpOptions, McpServers, server_config}, project::{PluginDir, load_plugins}};
@@ -23,7 +23,7 @@ use windlass_project::{Layer, Resolved, ServerAddress, ServerDefinition, ServerP
 /// ```
 ///
 /// # Errors
-/// The entry is unusable, names an unset variable, or is a server inside the host.
+/// The entry is invalid, names an unset variable, or describes an in-process server.
 pub fn server_config(
     server: &ServerDefinition,
     environment: impl Fn(&str) -> Option<String>,
@@ -51,8 +51,8 @@ pub fn server_config(
 /// use windlass::project::{Layer, Origin, Settings, SettingsFile, resolve};
 /// use windlass::mcp::{McpServerConfig, server_policy, server_refusal};
 ///
-/// let said = r#"{"allowedMcpServers":[{"serverUrl":"https://*.example.com/*"}]}"#;
-/// let resolved = resolve(&[SettingsFile::new(Layer::Managed, Origin::Inline, "/w", Settings::parse(said)?)])?;
+/// let json = r#"{"allowedMcpServers":[{"serverUrl":"https://*.example.com/*"}]}"#;
+/// let resolved = resolve(&[SettingsFile::new(Layer::Managed, Origin::Inline, "/w", Settings::parse(json)?)])?;
 /// let policy = server_policy(&resolved, |name| std::env::var(name).ok());
 ///
 /// assert_eq!(server_refusal(&policy, "a", &McpServerConfig::http("https://mcp.example.com/")), None);
@@ -68,7 +68,7 @@ pub fn server_policy(resolved: &Resolved, environment: impl Fn(&str) -> Option<S
     resolved.servers.lists.policy(|text| expand_variables(text, &lookup).map_err(unset))
 }
 
-/// Returns the reason why the policy refuses a server, or `None` if it is allowed. Servers inside the host are always
+/// Returns the reason why the policy refuses a server, or `None` if it is allowed. In-process servers are always
 /// allowed, because the host itself runs them.
 #[must_use]
 pub fn server_refusal(policy: &ServerPolicy, name: &str, config: &McpServerConfig) -> Option<String> {
@@ -76,7 +76,7 @@ pub fn server_refusal(policy: &ServerPolicy, name: &str, config: &McpServerConfi
         McpTransport::InProcess(_) => None,
         McpTransport::Stdio { command, args, .. } => policy.refusal(name, ServerAddress::Program { command, args }),
         McpTransport::Http { url, .. } | McpTransport::Sse { url, .. } => policy.refusal(name, ServerAddress::Url(url)),
-        // The address of a transport unknown here cannot be in a list.
+        // A transport that was added later has no address in the lists, so it is judged by the empty URL.
         _ => policy.refusal(name, ServerAddress::Url("")),
     }
 }
