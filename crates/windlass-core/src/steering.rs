@@ -21,7 +21,7 @@ pub(crate) struct Steering {
 #[derive(Debug)]
 struct Message {
     prompt: Prompt,
-    /// `true` if the sender wants the message back if the run ends first.
+    /// `true` if the message goes back to its sender when the run ends before the message joins.
     is_returnable: bool,
     review: Review,
     /// Attachments of the message.
@@ -132,19 +132,19 @@ impl Steering {
         self.messages.iter().any(|message| matches!(message.review, Review::Asked(asked) if asked == effect))
     }
 
-    /// Stores the attachments of the message that hooks are asked about.
+    /// Adds attachments to the message whose hooks run as this effect.
     pub(crate) fn attach(&mut self, effect: EffectId, blocks: Vec<ContentBlock>) {
-        let asked = |message: &&mut Message| matches!(message.review, Review::Asked(asked) if asked == effect);
-        if let Some(message) = self.messages.iter_mut().find(asked) {
+        let is_in_review = |message: &&mut Message| matches!(message.review, Review::Asked(asked) if asked == effect);
+        if let Some(message) = self.messages.iter_mut().find(is_in_review) {
             message.attached.extend(blocks);
         }
     }
 
-    /// Handles the outcome of hooks for a message. Returns the reason to end the run, if they want that.
+    /// Handles the outcome of a message's hooks. Returns the reason if a hook wants to end the run.
     pub(crate) fn hooked(&mut self, session: &mut Session, effect: EffectId, outcome: HookOutcome) -> Option<String> {
         session.hooks_ran(HookEventName::UserPromptSubmit, None, &outcome);
-        let asked = |message: &Message| matches!(message.review, Review::Asked(asked) if asked == effect);
-        let index = self.messages.iter().position(asked)?;
+        let is_in_review = |message: &Message| matches!(message.review, Review::Asked(asked) if asked == effect);
+        let index = self.messages.iter().position(is_in_review)?;
         if let Some(message) = self.messages.get_mut(index) {
             message.review = Review::Passed(outcome.additional_context);
         }
@@ -157,7 +157,7 @@ impl Steering {
         outcome.stop
     }
 
-    /// Begins to wait at a safe point for all messages that have arrived.
+    /// Marks all messages that have arrived as awaited: the run waits for their reviews.
     pub(crate) fn halt(&mut self) {
         self.awaited_count = self.messages.len();
     }

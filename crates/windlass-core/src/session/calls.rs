@@ -89,7 +89,7 @@ impl Session {
         }
     }
 
-    /// Reports the cause if this request breaks the provider's cache of the last one.
+    /// Reports a request whose beginning differs from the last one, so that the provider's cache does not apply.
     pub(crate) fn note_prefix(&mut self, request: &ModelRequest) {
         let asked = asked_for(self, self.current_model());
         if let Some(cause) = self.models.note_prefix(request, asked) {
