@@ -13,20 +13,20 @@ pub struct Persistence {
     pub store: Arc<dyn SessionStore>,
     /// Key of the session in the store.
     pub key: SessionKey,
-    /// Owner of the lease.
+    /// Process that owns the lease of the log.
     pub owner: Owner,
-    /// Header fields of every line.
+    /// Fields that every line of the log carries.
     pub header: LogHeader,
     /// `true` if the session must exist already.
     pub must_exist: bool,
-    /// Session that this one is a copy of. The source must exist, and this session must not.
+    /// Session whose log is copied before this one opens. The source must exist, and this session must not.
     pub fork_of: Option<SessionKey>,
     /// Point where the conversation continues, if not at its end.
     pub point: Option<ResumePoint>,
 }
 
 impl Persistence {
-    /// Keeps a session in a store, which may be new or existing.
+    /// Stores a session, which may be new or existing.
     pub fn new(store: Arc<dyn SessionStore>, key: SessionKey, owner: Owner, header: LogHeader) -> Self {
         Self { store, key, owner, header, must_exist: false, fork_of: None, point: None }
     }
@@ -62,7 +62,7 @@ pub struct SessionConfig {
     pub machine: MachineConfig,
     /// Provider, tools, hooks and host callbacks of the session.
     pub ports: Ports,
-    /// Persistence. `None`: the session is not kept.
+    /// Persistence. `None`: the session is not stored.
     pub persistence: Option<Persistence>,
 }
 
