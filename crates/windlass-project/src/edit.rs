@@ -60,14 +60,14 @@ fn list_key(update: &PermissionUpdate) -> &'static str {
 
 fn change(list: &mut Vec<String>, update: &PermissionUpdate) {
     let texts = |rules: &[RuleValue]| rules.iter().map(rule_text).collect::<Vec<_>>();
-    let shown = |directories: &[PathBuf]| {
+    let directory_texts = |directories: &[PathBuf]| {
         directories.iter().map(|directory| directory.to_string_lossy().into_owned()).collect::<Vec<_>>()
     };
     match update {
         PermissionUpdate::AddRules { rules, .. } => add(list, texts(rules)),
         PermissionUpdate::ReplaceRules { rules, .. } => *list = texts(rules),
         PermissionUpdate::RemoveRules { rules, .. } => list.retain(|text| !names_one_of(text, rules)),
-        PermissionUpdate::AddDirectories { directories, .. } => add(list, shown(directories)),
+        PermissionUpdate::AddDirectories { directories, .. } => add(list, directory_texts(directories)),
         PermissionUpdate::RemoveDirectories { directories, .. } => {
             list.retain(|text| !directories.iter().any(|removed| Path::new(text) == removed));
         }

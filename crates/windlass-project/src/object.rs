@@ -56,9 +56,9 @@ impl Object {
 
     /// Removes a member. Returns `true` if it existed.
     pub(crate) fn remove(&mut self, key: &str) -> bool {
-        let before = self.0.len();
+        let len_before = self.0.len();
         self.0.retain(|(known, _)| known != key);
-        self.0.len() != before
+        self.0.len() != len_before
     }
 
     /// Returns the value of a member as it is written.

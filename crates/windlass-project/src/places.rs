@@ -93,12 +93,12 @@ impl Places {
     /// is preceded by those of `managed-settings.d`; among these the last one in the order of names is the strongest.
     /// Hidden files and other kinds are ignored.
     pub(crate) fn managed_files(&self) -> io::Result<Vec<PathBuf>> {
-        let mut all = Vec::new();
+        let mut files = Vec::new();
         for file in &self.managed {
-            all.extend(dropped_in(&file.with_extension("d"))?.into_iter().rev());
-            all.push(file.clone());
+            files.extend(dropped_in(&file.with_extension("d"))?.into_iter().rev());
+            files.push(file.clone());
         }
-        Ok(all)
+        Ok(files)
     }
 
     /// Returns the user's settings files, the strongest first.

@@ -20,8 +20,8 @@ pub fn is_trusted(places: &Places, request: &SettingsRequest) -> bool {
 /// Reads the trust records. One that cannot be read grants no trust.
 pub(crate) fn read_trust(places: &Places, notes: &mut Vec<Note>) -> Trust {
     let mut trust = Trust::new();
-    let own = places.records.iter().map(|path| (path, true));
-    for (path, is_own) in own.chain(places.claude_json.iter().map(|path| (path, false))) {
+    let own_records = places.records.iter().map(|path| (path, true));
+    for (path, is_own) in own_records.chain(places.claude_json.iter().map(|path| (path, false))) {
         let added = match read_text(path, MOST_RECORD) {
             Ok(None) => continue,
             Ok(Some(text)) if is_own => trust.add_record(&text).map_err(|error| error.to_string()),

@@ -289,23 +289,23 @@ impl SettingsResolution<'_> {
             self.resolved.servers.mcpjson.disabled.entry(name.clone()).or_insert_with(|| file.origin.clone());
         }
         let trusted = |key: &str, content: &str| !file.is_shared() && file.covers(TrustKind::Setting, key, content);
-        let all = trusted("enableAllProjectMcpServers", "true");
+        let enables_all = trusted("enableAllProjectMcpServers", "true");
         let enabled = trusted("enabledMcpjsonServers", &content_of(&choice.enabled));
         let ignored = [
-            ("enableAllProjectMcpServers", choice.all == Some(true) && !all),
+            ("enableAllProjectMcpServers", choice.all == Some(true) && !enables_all),
             ("enabledMcpjsonServers", !choice.enabled.is_empty() && !enabled),
         ];
         if let Some((key, _)) = ignored.iter().find(|(_, ignored)| *ignored) {
-            let why = match file.is_shared() || !file.standing.is_trusted() {
+            let reason = match file.is_shared() || !file.standing.is_trusted() {
                 true => "in a file of a project that others may have written",
                 false => file.standing.condition(),
             };
-            self.note(format!("`{key}` does not count {why}"));
+            self.note(format!("`{key}` does not count {reason}"));
         }
         // `false` is no wider than an absent key.
-        let applies = all || (!file.is_shared() && file.standing.is_trusted() && choice.all == Some(false));
-        if let Some(all) = choice.all.filter(|_| applies && self.resolved.servers.mcpjson.all.is_none()) {
-            self.resolved.servers.mcpjson.all = Some(self.setting(all));
+        let applies = enables_all || (!file.is_shared() && file.standing.is_trusted() && choice.all == Some(false));
+        if let Some(enables_all) = choice.all.filter(|_| applies && self.resolved.servers.mcpjson.all.is_none()) {
+            self.resolved.servers.mcpjson.all = Some(self.setting(enables_all));
         }
         for name in choice.enabled.iter().filter(|_| enabled) {
             self.resolved.servers.mcpjson.enabled.entry(name.clone()).or_insert_with(|| file.origin.clone());

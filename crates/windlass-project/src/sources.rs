@@ -115,15 +115,15 @@ impl FromIterator<SettingSource> for SettingSources {
     /// Collects these layers, without trust in them: only a list [that is parsed](SettingSources::from_str) names
     /// layers.
     fn from_iter<I: IntoIterator<Item = SettingSource>>(sources: I) -> Self {
-        let mut all = Self { named: false, ..Self::none() };
+        let mut set = Self { named: false, ..Self::none() };
         for source in sources {
             match source {
-                SettingSource::User => all.user = true,
-                SettingSource::Project => all.project = true,
-                SettingSource::Local => all.local = true,
+                SettingSource::User => set.user = true,
+                SettingSource::Project => set.project = true,
+                SettingSource::Local => set.local = true,
             }
         }
-        all
+        set
     }
 }
 

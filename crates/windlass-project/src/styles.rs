@@ -109,8 +109,8 @@ pub fn load_output_styles(places: &Places, request: &SettingsRequest) -> OutputS
 
 /// Returns the folders beside the files of the administrator.
 fn managed(places: &Places) -> impl Iterator<Item = Folder> {
-    let beside = places.managed.iter().filter_map(|file| file.parent());
-    beside.map(|directory| Folder { path: directory.join(FOLDER), within: None })
+    let parents = places.managed.iter().filter_map(|file| file.parent());
+    parents.map(|directory| Folder { path: directory.join(FOLDER), within: None })
 }
 
 /// Returns the style files of the project, each with its name and text, including those not in use.

@@ -271,10 +271,10 @@ impl SettingsUpdates {
         for content in contents.values() {
             let (path, Some(text)) = (folder.join(&content.digest), &content.text) else { continue };
             if !path.exists() {
-                let kept = replace(&path, text, true, None);
+                let result = replace(&path, text, true, None);
                 // Another process may have kept the same text meanwhile.
-                let kept = kept.or_else(|problem| if path.exists() { Ok(()) } else { Err(problem) });
-                kept.map_err(|problem| KeepError::Write { path, problem })?;
+                let result = result.or_else(|problem| if path.exists() { Ok(()) } else { Err(problem) });
+                result.map_err(|problem| KeepError::Write { path, problem })?;
             }
         }
         Ok(())
@@ -313,10 +313,10 @@ impl SettingsUpdates {
                 Some(text) => serde_json::from_str(text).map_err(|error| unusable(error.to_string()))?,
                 None => TrustRecord::default(),
             };
-            let known = record.projects.entry(directory.to_path_buf()).or_default();
-            let before = known.clone();
-            change(known);
-            if *known == before {
+            let project_trust = record.projects.entry(directory.to_path_buf()).or_default();
+            let previous = project_trust.clone();
+            change(project_trust);
+            if *project_trust == previous {
                 return Ok(None);
             }
             let text = serde_json::to_string_pretty(&record).map_err(|error| unusable(error.to_string()))?;

@@ -29,15 +29,15 @@ impl Agents {
     /// # Errors
     /// The text is not a JSON object of objects, or has a key twice.
     pub fn parse(json: &str) -> Result<Self, JsonError> {
-        let mut all = Self::default();
+        let mut agents = Self::default();
         for (name, definition) in parse::object(json)? {
-            all.add(name, definition, None);
+            agents.add(name, definition, None);
         }
-        for agent in &mut all.agents {
+        for agent in &mut agents.agents {
             agent.definition.all_tools |= agent.definition.tools.is_none();
         }
-        all.sort();
-        Ok(all)
+        agents.sort();
+        Ok(agents)
     }
 
     /// Adds weaker definitions: an existing definition takes precedence.

@@ -68,9 +68,9 @@ impl LoadedAgent {
     #[must_use]
     pub fn mode(&self, otherwise: PermissionMode) -> PermissionMode {
         let rank = |mode| (width(mode), mode != PermissionMode::Plan);
-        let wanted = self.definition.permission_mode.unwrap_or(otherwise);
-        let applies = self.source != AgentSource::Project || rank(wanted) < rank(otherwise);
-        if applies { wanted } else { otherwise }
+        let requested = self.definition.permission_mode.unwrap_or(otherwise);
+        let applies = self.source != AgentSource::Project || rank(requested) < rank(otherwise);
+        if applies { requested } else { otherwise }
     }
 }
 

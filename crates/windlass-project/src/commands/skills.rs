@@ -42,8 +42,8 @@ pub(super) fn find(places: &Places, source: CommandSource) -> Vec<Found> {
 /// Returns the administrator's folders of this name, the strongest first: beside the managed settings, and in `.claude`
 /// there.
 pub(super) fn managed(places: &Places, name: &str) -> Vec<PathBuf> {
-    let beside = places.managed.iter().filter_map(|file| file.parent());
-    beside.flat_map(|directory| [directory.join(name), directory.join(".claude").join(name)]).collect()
+    let parents = places.managed.iter().filter_map(|file| file.parent());
+    parents.flat_map(|directory| [directory.join(name), directory.join(".claude").join(name)]).collect()
 }
 
 fn of_user(places: &Places) -> Vec<(PathBuf, Option<PathBuf>)> {
@@ -58,8 +58,8 @@ fn of_project(places: &Places) -> Vec<(PathBuf, Option<PathBuf>)> {
         let inner = FOLDERS.into_iter().chain([SHARED]);
         inner.map(|inner| (directory.join(inner).join(SKILLS), Some(directory.clone()))).collect::<Vec<_>>()
     };
-    let all = places.project.iter().rev().flat_map(skill_folders);
-    all.filter(|(folder, _)| !user_folders.iter().any(|(other, _)| other == folder)).collect()
+    let project_folders = places.project.iter().rev().flat_map(skill_folders);
+    project_folders.filter(|(folder, _)| !user_folders.iter().any(|(other, _)| other == folder)).collect()
 }
 
 /// Returns the skills of one folder, sorted by name. With `within`, skills outside of that directory are left out.

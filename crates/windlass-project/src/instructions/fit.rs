@@ -19,8 +19,8 @@ pub(super) fn fit(found: Vec<Instruction>, room: &mut usize, notes: &mut Notes) 
             *room = room.saturating_sub(*granted);
         }
     }
-    let cut = found.into_iter().zip(granted).map(|(instruction, granted)| instruction.cut_to(granted));
-    let fitted: Vec<Instruction> = cut.inspect(|instruction| note(instruction, notes)).collect();
+    let shortened = found.into_iter().zip(granted).map(|(instruction, granted)| instruction.cut_to(granted));
+    let fitted: Vec<Instruction> = shortened.inspect(|instruction| note(instruction, notes)).collect();
     fitted.into_iter().filter(|instruction| !instruction.content.is_empty()).collect()
 }
 
@@ -51,12 +51,12 @@ impl Instruction {
             self.content = text.to_owned();
             return self;
         };
-        let kept = text.get(..end).unwrap_or_default();
-        let kept = kept.rfind('\n').and_then(|line| kept.get(..line)).unwrap_or(kept).trim_end();
-        self.left_out = text.chars().count().saturating_sub(kept.chars().count());
-        self.content = match kept {
+        let beginning = text.get(..end).unwrap_or_default();
+        let beginning = beginning.rfind('\n').and_then(|line| beginning.get(..line)).unwrap_or(beginning).trim_end();
+        self.left_out = text.chars().count().saturating_sub(beginning.chars().count());
+        self.content = match beginning {
             "" => String::new(),
-            kept => format!("{kept}\n[The rest is left out: it is too long. Read the file for it.]"),
+            beginning => format!("{beginning}\n[The rest is left out: it is too long. Read the file for it.]"),
         };
         self
     }

@@ -44,7 +44,7 @@ pub(crate) fn fence_of(line: &str) -> Option<(char, usize, bool)> {
 
 fn scan_line(line: &str, span: &mut Option<usize>, found: &mut Vec<String>) {
     let mut rest = line;
-    let mut before = ' ';
+    let mut previous = ' ';
     while let Some(next) = rest.chars().next() {
         if next == '`' {
             let after = rest.trim_start_matches('`');
@@ -55,7 +55,7 @@ fn scan_line(line: &str, span: &mut Option<usize>, found: &mut Vec<String>) {
                 None => Some(ticks),
             };
             rest = after;
-        } else if next == '@' && span.is_none() && (before.is_whitespace() || before == '(') {
+        } else if next == '@' && span.is_none() && (previous.is_whitespace() || previous == '(') {
             let (name, after) = name_of(rest.get(1..).unwrap_or_default());
             if !name.is_empty() && name.len() <= MAX_NAME_BYTES && !found.contains(&name) {
                 found.push(name);
@@ -64,7 +64,7 @@ fn scan_line(line: &str, span: &mut Option<usize>, found: &mut Vec<String>) {
         } else {
             rest = rest.get(next.len_utf8()..).unwrap_or_default();
         }
-        before = next;
+        previous = next;
     }
 }
 

@@ -62,24 +62,24 @@ impl Layout {
 
     /// Returns the files that a session begins with.
     pub(super) async fn first(&self, places: &Places, sources: SettingSources, files: &Files) -> Vec<Candidate> {
-        let mut all = Vec::new();
+        let mut candidates = Vec::new();
         let of_machine = |path: PathBuf, source| Candidate { path, within: None, source, name: None, rules_of: None };
         for folder in places.managed.iter().rev().filter_map(|file| file.parent()) {
-            all.extend(NAMES.map(|name| of_machine(folder.join(name), InstructionSource::Managed)));
+            candidates.extend(NAMES.map(|name| of_machine(folder.join(name), InstructionSource::Managed)));
         }
         if sources.contains(Layer::User) {
             for folder in places.user.iter().rev() {
-                all.extend(NAMES.map(|name| of_machine(folder.join(name), InstructionSource::User)));
-                all.extend(files.rules_of_machine(&folder.join(RULES)).into_iter().map(|path| Candidate {
+                candidates.extend(NAMES.map(|name| of_machine(folder.join(name), InstructionSource::User)));
+                candidates.extend(files.rules_of_machine(&folder.join(RULES)).into_iter().map(|path| Candidate {
                     rules_of: Some(self.root.clone()),
                     ..of_machine(path, InstructionSource::User)
                 }));
             }
         }
         for folder in &self.chain {
-            all.extend(of_folder(folder, &self.root, sources, files).await);
+            candidates.extend(of_folder(folder, &self.root, sources, files).await);
         }
-        all
+        candidates
     }
 
     /// Returns the uppermost folder.
@@ -122,7 +122,7 @@ pub(super) async fn of_folder(folder: &Path, root: &Path, sources: SettingSource
         name: None,
         rules_of: None,
     };
-    let mut all = Vec::new();
+    let mut candidates = Vec::new();
     if sources.contains(Layer::Project) {
         // Most folders have none of them, and then their files need not be looked up.
         let mut inner = Vec::new();
@@ -135,17 +135,17 @@ pub(super) async fn of_folder(folder: &Path, root: &Path, sources: SettingSource
         let instruction_paths = NAMES.map(|name| folder.join(name)).into_iter();
         let instruction_paths =
             instruction_paths.chain(inner.iter().flat_map(|inner| NAMES.map(|name| inner.join(name))));
-        all.extend(instruction_paths.map(|path| of_project(path, InstructionSource::Project)));
+        candidates.extend(instruction_paths.map(|path| of_project(path, InstructionSource::Project)));
         for inner in inner {
             let rules = files.rules_of_workspace(&inner.join(RULES), root).await;
-            all.extend(rules.into_iter().map(|path| Candidate {
+            candidates.extend(rules.into_iter().map(|path| Candidate {
                 rules_of: Some(folder.to_path_buf()),
                 ..of_project(path, InstructionSource::Project)
             }));
         }
     }
     if sources.contains(Layer::Local) {
-        all.push(of_project(folder.join(LOCAL), InstructionSource::Local));
+        candidates.push(of_project(folder.join(LOCAL), InstructionSource::Local));
     }
-    all
+    candidates
 }

@@ -241,13 +241,13 @@ impl<'a> Components<'a> {
         servers: &mut BTreeMap<String, ServerDefinition>,
     ) {
         for (name, config) in found {
-            let whole = format!("plugin:{}:{name}", self.manifest.name);
-            if !servers.contains_key(&whole) && servers.len() >= MAX_SERVERS {
+            let full_name = format!("plugin:{}:{name}", self.manifest.name);
+            if !servers.contains_key(&full_name) && servers.len() >= MAX_SERVERS {
                 let message = format!("MCP servers: a plugin has at most {MAX_SERVERS}; {file} has more");
                 return self.error(PluginErrorKind::Component, message);
             }
-            let server = ServerDefinition::new(&whole, ServerScope::Plugin, self.root.join(file), config);
-            servers.insert(whole, server.of_plugin(self.root));
+            let server = ServerDefinition::new(&full_name, ServerScope::Plugin, self.root.join(file), config);
+            servers.insert(full_name, server.of_plugin(self.root));
         }
     }
 
@@ -257,8 +257,9 @@ impl<'a> Components<'a> {
             let named = kind.keys.iter().find(|key| self.manifest.has(key)).map(|key| format!("`{key}`"));
             let default_place = || kind.places.iter().find(|place| self.has(place)).map(|place| (*place).to_owned());
             if let Some(place) = named.or_else(default_place) {
-                let what = kind.what;
-                let message = format!("its {what} ({place}) are not supported in this version: none is used or run");
+                let component = kind.what;
+                let message =
+                    format!("its {component} ({place}) are not supported in this version: none is used or run");
                 self.error(PluginErrorKind::Unsupported, message);
             }
         }

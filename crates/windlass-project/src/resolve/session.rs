@@ -91,8 +91,8 @@ fn read_retention(file: &SettingsFile, resolved: &mut ResolvedSession, notes: &m
         ("cleanupMaxBytes", settings.cleanup_max_bytes, bytes),
     ] {
         if value.is_some() && accepted.is_none() {
-            let why = if is_of_project { "in a file of a project" } else { "as 0: give a number above zero" };
-            notes.push(Note::new(&file.origin, format!("`{key}` does not count {why}")));
+            let reason = if is_of_project { "in a file of a project" } else { "as 0: give a number above zero" };
+            notes.push(Note::new(&file.origin, format!("`{key}` does not count {reason}")));
         }
     }
     set_if_unset(file, &mut resolved.cleanup_period_days, days);

@@ -52,12 +52,12 @@ impl ServerFiles {
     /// Puts a newer reading into effect, except for files of these layers: they apply as before, until they change
     /// again.
     pub fn take(&mut self, newer: Self, refused: &[Layer]) {
-        let before = std::mem::replace(self, newer);
+        let previous = std::mem::replace(self, newer);
         if refused.contains(&Layer::Project) {
-            self.project = before.project;
+            self.project = previous.project;
         }
         if refused.contains(&Layer::User) {
-            self.user = before.user;
+            self.user = previous.user;
         }
     }
 
@@ -70,7 +70,7 @@ impl ServerFiles {
     fn read_or_keep(places: &Places, request: &SettingsRequest, last: Option<&Self>) -> Self {
         // The stamp is taken first, so that a change during the read is noticed the next time.
         let mut loading = ServerFileLoading { last, notes: Notes::default() };
-        let mut all = Self {
+        let mut files = Self {
             stamp: stamp(places),
             user: BTreeMap::new(),
             project: BTreeMap::new(),
@@ -78,27 +78,27 @@ impl ServerFiles {
             notes: Vec::new(),
         };
         for path in &places.claude_json {
-            all.user.insert(path.clone(), loading.user(path, places));
+            files.user.insert(path.clone(), loading.user(path, places));
         }
         if request.sources.contains(Layer::Project) {
             for directory in &places.project {
                 let path = directory.join(FILE);
                 let found = loading.project(&path, directory);
-                all.project.insert(path, found);
+                files.project.insert(path, found);
             }
         }
-        if all.project.values().any(|servers| !servers.is_empty()) {
-            all.trust = Some(loading.trust(places));
+        if files.project.values().any(|servers| !servers.is_empty()) {
+            files.trust = Some(loading.trust(places));
         }
-        all.notes = loading.notes.0;
-        all
+        files.notes = loading.notes.0;
+        files
     }
 
     /// Returns the merged contents of the user's files.
     pub(super) fn of_user(&self, places: &Places) -> UserServers {
-        let mut all = UserServers::default();
-        places.claude_json.iter().filter_map(|path| self.user.get(path)).for_each(|file| all.add(file));
-        all
+        let mut merged = UserServers::default();
+        places.claude_json.iter().filter_map(|path| self.user.get(path)).for_each(|file| merged.add(file));
+        merged
     }
 
     /// Returns the files of the project with their directories and servers, the nearest first.

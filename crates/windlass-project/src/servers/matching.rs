@@ -94,14 +94,14 @@ impl ServerUrl {
             return Err(unusable(problem));
         }
         let labels: Vec<String> = authority.split('.').map(in_ascii).collect();
-        let whole = match text.split_once("://") {
+        let full_url = match text.split_once("://") {
             Some((scheme, _)) => {
                 format!("{scheme}://{}{}", labels.join("."), if path.is_empty() { "/*" } else { path })
             }
             None => text.to_owned(),
         };
-        let pattern = parse(&whole).ok_or_else(|| unusable(problem))?;
-        Ok(Self { pattern, without_slash: whole.strip_suffix('/').and_then(UrlPattern::parse) })
+        let pattern = parse(&full_url).ok_or_else(|| unusable(problem))?;
+        Ok(Self { pattern, without_slash: full_url.strip_suffix('/').and_then(UrlPattern::parse) })
     }
 
     /// Returns `true` if the pattern matches the address.

@@ -51,23 +51,23 @@ impl UserServers {
     /// # Errors
     /// The file cannot be used.
     pub(super) fn of_file(path: &Path, places: &Places, notes: &mut Notes) -> Result<Self, String> {
-        let mut all = Self::default();
+        let mut servers = Self::default();
         let text = read_text(path, MOST_RECORD).map_err(|error| match error {
             ReadError::TooBig => format!("it is larger than {MOST_RECORD} bytes"),
             ReadError::Io(error) => error.to_string(),
         })?;
-        let Some(text) = text else { return Ok(all) };
+        let Some(text) = text else { return Ok(servers) };
         let file: File = serde_json::from_str(&text).map_err(|error| error.to_string())?;
         let mut projects = file.projects.unwrap_or_default();
         for directory in places.project.iter().rev() {
             let Some(known) = projects.remove(directory) else { continue };
             match known.to::<Project>() {
-                Ok(project) => all.add_project(path, project),
+                Ok(project) => servers.add_project(path, project),
                 Err(problem) => notes.add(path, format!("its entry for {}: {problem}", directory.display())),
             }
         }
-        all.user.extend(definitions(path, ServerScope::User, file.mcp_servers));
-        Ok(all)
+        servers.user.extend(definitions(path, ServerScope::User, file.mcp_servers));
+        Ok(servers)
     }
 
     /// Adds the contents of a further file.

@@ -26,10 +26,10 @@ pub(crate) fn rule_lines(text: &str, list: &str, rules: &[String]) -> Vec<Option
     let Some(start) = line_of(text, &["permissions", list]) else { return vec![None; rules.len()] };
     let mut lines = (1_u64..).zip(text.lines()).skip(start.saturating_sub(1)).peekable();
     let mut find = |rule: &String| {
-        let written = serde_json::to_string(rule).ok()?;
+        let json = serde_json::to_string(rule).ok()?;
         // Several rules may stand on one line, so the search leaves a line only for a later rule.
         let ahead = lines.clone();
-        let found = ahead.into_iter().find(|(_, line)| line.contains(&written))?.0;
+        let found = ahead.into_iter().find(|(_, line)| line.contains(&json))?.0;
         while lines.next_if(|(number, _)| *number < found).is_some() {}
         Some(found)
     };

@@ -98,11 +98,11 @@ impl Attribution {
             Some("") => Some(format!("Name no agent and no model as an author or co-author in {what}.")),
             Some(lines) => Some(format!("End {what} with these lines:\n{lines}")),
         };
-        let both = [
+        let instructions = [
             instruction_for("commit messages", &self.commit),
             instruction_for("descriptions of pull requests", &self.pr),
         ];
-        let sentences: Vec<String> = both.into_iter().flatten().collect();
+        let sentences: Vec<String> = instructions.into_iter().flatten().collect();
         (!sentences.is_empty()).then(|| sentences.join("\n"))
     }
 }
