@@ -33,13 +33,13 @@ impl AgentConfig {
     /// # Errors
     /// A rule cannot be read. Without it the agent might do too much, so it must not start.
     pub fn narrowed(&self, parent: &Policy, cwd: &Path) -> Result<Policy, RuleError> {
-        let wanted = self.rights.permission_mode;
+        let requested = self.rights.permission_mode;
         let mut policy = parent.clone();
-        let mode = wanted.map_or(parent.mode(), |wanted| wanted.narrower(parent.mode()));
+        let mode = requested.map_or(parent.mode(), |requested| requested.narrower(parent.mode()));
         // The narrower of two modes is always permitted.
         let _ = policy.set_mode(mode);
         // Neither plan nor dontAsk includes all limits of the other: if both are requested, both apply.
-        if [wanted, Some(parent.mode())].contains(&Some(PermissionMode::DontAsk)) {
+        if [requested, Some(parent.mode())].contains(&Some(PermissionMode::DontAsk)) {
             policy.never_ask();
         }
         policy.keep_plan_mode();

@@ -109,13 +109,13 @@ impl Ledger {
             return None;
         }
         let changes = std::mem::take(&mut self.changes);
-        let mut held = BTreeMap::<String, NanoUsd>::new();
+        let mut held_by_model = BTreeMap::<String, NanoUsd>::new();
         for (model, cost) in self.held.values() {
-            let model_total = held.entry(model.to_string()).or_default();
+            let model_total = held_by_model.entry(model.to_string()).or_default();
             *model_total = model_total.saturating_add(*cost);
         }
         let by_model = if changes.models { self.spent.by_model.clone() } else { BTreeMap::new() };
-        Some(SpentRecord::new(self.spent.cost, by_model, held))
+        Some(SpentRecord::new(self.spent.cost, by_model, held_by_model))
     }
 
     /// Reserves the cost of a request. `None`: the answer is returned by [`Ledger::settle`], [`Ledger::release`] or
@@ -163,9 +163,9 @@ impl Ledger {
     #[must_use = "calls that waited get their answers here"]
     pub fn leave(&mut self, agent: LedgerKey) -> LedgerAnswers {
         self.waiting.retain(|(waiting, ..)| *waiting != agent);
-        let before = self.held.len();
+        let len_before = self.held.len();
         self.held.retain(|(holder, _), _| *holder != agent);
-        self.changes.any |= self.held.len() < before;
+        self.changes.any |= self.held.len() < len_before;
         self.answers()
     }
 

@@ -258,8 +258,9 @@ impl AutoCompact {
     }
 
     pub(crate) fn room_for_files(&self, limit: u64) -> usize {
-        let wanted = usize::try_from(self.restored_files).unwrap_or(usize::MAX).saturating_mul(CHARACTERS_PER_TOKEN);
-        if limit == 0 { wanted } else { share_of(limit).min(wanted) }
+        let requested_chars =
+            usize::try_from(self.restored_files).unwrap_or(usize::MAX).saturating_mul(CHARACTERS_PER_TOKEN);
+        if limit == 0 { requested_chars } else { share_of(limit).min(requested_chars) }
     }
 }
 

@@ -20,9 +20,9 @@ struct LearnedFacts {
 impl LearnedModels {
     /// Applies a fact from the log.
     pub(crate) fn apply(&mut self, fact: &ModelFact) {
-        let known = self.0.entry(fact.model.clone()).or_default();
-        known.context_window = fact.context_window.or(known.context_window);
-        known.refuses_images |= fact.refuses_images;
+        let facts = self.0.entry(fact.model.clone()).or_default();
+        facts.context_window = fact.context_window.or(facts.context_window);
+        facts.refuses_images |= fact.refuses_images;
     }
 
     /// `true` if the fact is known.

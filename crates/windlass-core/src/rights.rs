@@ -41,11 +41,11 @@ impl Rights {
     }
 
     fn change<E>(&mut self, change: impl FnOnce(&mut Policy) -> Result<(), E>) -> Result<(), E> {
-        let before = self.policy.mode();
+        let previous_mode = self.policy.mode();
         change(&mut self.policy)?;
         self.epoch += 1;
-        if self.policy.mode() == PermissionMode::Plan && before != PermissionMode::Plan {
-            self.mode_before_plan = before;
+        if self.policy.mode() == PermissionMode::Plan && previous_mode != PermissionMode::Plan {
+            self.mode_before_plan = previous_mode;
         }
         Ok(())
     }

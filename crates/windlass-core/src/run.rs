@@ -213,8 +213,8 @@ impl Run {
 
     /// Runs hooks about messages of the user, once the run has its own prompt and while it is not being stopped.
     fn ask_about_messages(&mut self, session: &mut Session) {
-        let begins = matches!(self.phase, Phase::Opening(..) | Phase::Joining(_) | Phase::Submitting(..));
-        if !begins && !self.batch().is_some_and(|batch| batch.is_interrupted()) {
+        let is_starting = matches!(self.phase, Phase::Opening(..) | Phase::Joining(_) | Phase::Submitting(..));
+        if !is_starting && !self.batch().is_some_and(|batch| batch.is_interrupted()) {
             self.steering.ask(session);
         }
     }

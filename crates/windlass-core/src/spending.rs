@@ -56,13 +56,13 @@ impl Spending {
     /// Counts requests that were open at the end of the log as spent: the cost is unknown when a process was killed.
     /// Returns their cost.
     pub(crate) fn count_cut_calls(&mut self) -> NanoUsd {
-        let before = self.spent.cost;
+        let previous_cost = self.spent.cost;
         for (model, held) in std::mem::take(&mut self.held) {
             let model_usage = self.spent.by_model.entry(model).or_default();
             model_usage.cost = model_usage.cost.saturating_add(held);
             self.spent.cost = self.spent.cost.saturating_add(held);
         }
-        self.spent.cost.saturating_sub(before)
+        self.spent.cost.saturating_sub(previous_cost)
     }
 
     /// Books a request.

@@ -122,9 +122,9 @@ impl Call {
                 return self.intent_durable(cx);
             }
         };
-        let asked =
+        let open_question =
             self.consent.question.as_ref().and_then(|kept| Some((kept.request.clone()?, kept.question.clone())));
-        match asked {
+        match open_question {
             Some((request, question)) => self.put_question(cx, read, request, Some(question)),
             None => self.judge(cx, read),
         }
@@ -184,8 +184,8 @@ impl Call {
 
     /// Returns the requests that stay open: the call's own, or else those of its agent.
     fn open_questions(&self) -> Vec<PermissionRequest> {
-        let own = self.own_question().map(|question| vec![question]);
-        own.or_else(|| Some(self.waiting.as_ref()?.questions.clone())).unwrap_or_default()
+        let own_request = self.own_question().map(|question| vec![question]);
+        own_request.or_else(|| Some(self.waiting.as_ref()?.questions.clone())).unwrap_or_default()
     }
 
     /// Returns the open request about the call, with all that is known of it.

@@ -48,14 +48,14 @@ impl Session {
 
     /// Adds instruction files, except those that are present already.
     pub(crate) fn add_instructions(&mut self, files: Vec<FileInstructions>) {
-        let known = &mut self.config.context.instructions;
-        let mut all = known.to_vec();
+        let instructions = &mut self.config.context.instructions;
+        let mut merged = instructions.to_vec();
         for file in files {
-            if !all.iter().any(|other| other.text == file.text) {
-                all.push(file);
+            if !merged.iter().any(|other| other.text == file.text) {
+                merged.push(file);
             }
         }
-        *known = all.into();
+        *instructions = merged.into();
     }
 
     /// Records the instructions of files and servers that the conversation lacks. Earlier messages stay unchanged, and

@@ -61,12 +61,12 @@ impl Session {
         let messages = self.state.transcript().messages();
         let rest = size.saturating_sub(tokens_of_last_results(&messages));
         // The answer must not trigger a compaction.
-        let room = room_in(limit - limit / 16, rest);
+        let max_tokens = room_in(limit - limit / 16, rest);
         // If a summary is needed in any case and its request can be sent, the results stay whole.
-        if is_due && rest.saturating_add(room) > limit && size <= max_request {
+        if is_due && rest.saturating_add(max_tokens) > limit && size <= max_request {
             return;
         }
-        let Some(record) = results_to_fit(&messages, room, self.state.context_tokens()) else { return };
+        let Some(record) = results_to_fit(&messages, max_tokens, self.state.context_tokens()) else { return };
         let (results, freed) = (record.results.len(), record.freed_tokens);
         // The provider has not read them, so that its cache stays valid.
         let entry = self.record(None, EntryKind::ResultsTrimmed(record));
