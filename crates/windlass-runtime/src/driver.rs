@@ -90,9 +90,9 @@ impl Driver {
 
     /// Drives the session until it is closed or broken, and returns which.
     pub(crate) async fn drive(mut self) -> Result<(), SessionError> {
-        let ended = loop {
-            if let Some(ended) = self.over.take() {
-                break ended;
+        let result = loop {
+            if let Some(result) = self.over.take() {
+                break result;
             }
             self.executor.begin_deferred(&self.machine);
             let input = self.next_input().await;
@@ -110,7 +110,7 @@ impl Driver {
             self.commands.answer(&self.machine);
         };
         self.executor.close().await;
-        ended
+        result
     }
 
     /// Applies the items of the model's stream that have already arrived, as further rounds would do: as long as no

@@ -182,9 +182,9 @@ impl PathResolver<'_> {
                     return Some(Some(Repository { top, own: dot_git.clone(), common: dot_git }));
                 }
                 EntryKind::File => {
-                    let own = self.pointer(&dot_git, "gitdir: ", &top).await?;
-                    let common = self.pointer(&own.join("commondir"), "", &own).await?;
-                    return Some(Some(Repository { top, own, common }));
+                    let own_directory = self.pointer(&dot_git, "gitdir: ", &top).await?;
+                    let common = self.pointer(&own_directory.join("commondir"), "", &own_directory).await?;
+                    return Some(Some(Repository { top, own: own_directory, common }));
                 }
                 _ => return None,
             }

@@ -167,9 +167,9 @@ impl AttachmentContext {
             Target::Directory(path) => self.directory(&known.reader, mention, &path).await,
             Target::Resource(server, uri) => self.resource(known, mention, &server, &uri).await,
             Target::Agent(agent) => {
-                let what =
+                let description =
                     format!("the user wants the agent {agent:?} to do this. Give it the task with what it needs");
-                Ok(vec![ContentBlock::text(mentioned(&mention.name, &what, None))])
+                Ok(vec![ContentBlock::text(mentioned(&mention.name, &description, None))])
             }
         }
     }
@@ -207,8 +207,8 @@ impl AttachmentContext {
             return Err(Omission(outcome.content.text()));
         }
         let range = lines.map(|lines| format!("lines {} to {} of ", lines.first, lines.last)).unwrap_or_default();
-        let what = format!("{range}\"{}\", as {} shows it", visible_path(path), reader);
-        Ok(shown(mention, &what, outcome.content))
+        let description = format!("{range}\"{}\", as {} shows it", visible_path(path), reader);
+        Ok(shown(mention, &description, outcome.content))
     }
 
     /// Attaches the names in a directory.
@@ -232,8 +232,8 @@ impl AttachmentContext {
             .collect();
         names.sort();
         let more = if is_whole { "" } else { ", of which there are more" };
-        let what = format!("{} names in the directory \"{}\"{more}", names.len(), visible_path(path));
-        Ok(vec![ContentBlock::text(mentioned(&mention.name, &what, Some(&names.join("\n"))))])
+        let description = format!("{} names in the directory \"{}\"{more}", names.len(), visible_path(path));
+        Ok(vec![ContentBlock::text(mentioned(&mention.name, &description, Some(&names.join("\n"))))])
     }
 
     /// Attaches a resource of a server.
@@ -255,8 +255,8 @@ impl AttachmentContext {
         let text = others.resource(server, uri).await.map_err(Omission)?;
         let cut = text.char_indices().nth(MAX_RESOURCE_CHARS).and_then(|(end, _)| text.get(..end));
         let prefix = if cut.is_some() { "the beginning of " } else { "" };
-        let what = format!("{prefix}the resource of the MCP server {server:?}, in its own words");
-        Ok(vec![ContentBlock::text(mentioned(&mention.name, &what, Some(cut.unwrap_or(&text))))])
+        let description = format!("{prefix}the resource of the MCP server {server:?}, in its own words");
+        Ok(vec![ContentBlock::text(mentioned(&mention.name, &description, Some(cut.unwrap_or(&text))))])
     }
 
     fn call(&self, tool: &str, input: &serde_json::Value) -> Result<ToolUse, Omission> {
@@ -293,14 +293,14 @@ impl AttachmentContext {
 }
 
 /// Formats a result of the reader: its texts in a frame, images and documents behind the sentence that names them.
-fn shown(mention: &Mention, what: &str, content: ToolResultContent) -> Vec<ContentBlock> {
+fn shown(mention: &Mention, description: &str, content: ToolResultContent) -> Vec<ContentBlock> {
     let blocks = match content {
         ToolResultContent::Text(text) => vec![ContentBlock::text(text)],
         ToolResultContent::Blocks(blocks) => blocks,
     };
     let texts: Vec<&str> = blocks.iter().filter_map(ContentBlock::as_text).collect();
     let text = Some(texts.join("\n")).filter(|_| !texts.is_empty());
-    let mut all = vec![ContentBlock::text(mentioned(&mention.name, what, text.as_deref()))];
-    all.extend(blocks.into_iter().filter(|block| block.as_text().is_none()));
-    all
+    let mut attached = vec![ContentBlock::text(mentioned(&mention.name, description, text.as_deref()))];
+    attached.extend(blocks.into_iter().filter(|block| block.as_text().is_none()));
+    attached
 }

@@ -76,9 +76,9 @@ impl CallSurvey {
     pub(crate) fn follow(self) {
         let changing = Arc::clone(&self.keeper.changing);
         let mut survey = changing.survey.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = survey.take();
+        let previous_work = survey.take();
         *survey = Some(shared_work(async move {
-            ended(before).await;
+            ended(previous_work).await;
             self.after().await;
         }));
     }

@@ -51,10 +51,10 @@ async fn renewed(store: &dyn SessionStore, lease: &Lease) -> Result<LeaseDeadlin
             clippy::disallowed_methods,
             reason = "a lease ends a term after it was asked for, on the clock of the timers"
         )]
-        let asked = Instant::now();
+        let requested_at = Instant::now();
         match store.renew(lease).await {
             Err(error) if error.kind == StoreErrorKind::Unavailable => sleep(REPEAT).await,
-            renewed => return Ok(LeaseDeadline { asked, term: renewed? }),
+            renewed => return Ok(LeaseDeadline { asked: requested_at, term: renewed? }),
         }
     }
 }

@@ -48,9 +48,9 @@ pub(crate) async fn open_log(
         clippy::disallowed_methods,
         reason = "a lease ends a term after it was asked for, on the clock of the timers"
     )]
-    let asked = tokio::time::Instant::now();
+    let requested_at = tokio::time::Instant::now();
     let lease = store.open(&key, &owner, header).await.map_err(|source| OpenError::Store { source })?;
-    let mut deadline = LeaseDeadline::new(&lease, asked);
+    let mut deadline = LeaseDeadline::new(&lease, requested_at);
     // A long log may take longer to read than the lease holds.
     let restored = tokio::select! {
         biased;

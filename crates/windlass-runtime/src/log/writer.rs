@@ -176,14 +176,14 @@ async fn write_commands(
                 continue;
             }
         };
-        let mut all = vec![next.waiting];
+        let mut waiters = vec![next.waiting];
         let mut entries = std::mem::take(&mut first);
         entries.extend(next.entries);
         let mut durable = next.durable;
         while postponed.is_none() {
             match waiting.try_recv() {
                 Ok(LogCommand::Append(next)) => {
-                    all.push(next.waiting);
+                    waiters.push(next.waiting);
                     entries.extend(next.entries);
                     durable |= next.durable;
                 }
@@ -203,7 +203,7 @@ async fn write_commands(
             Err(_) => Err(StoreFailure::new(store_panicked().to_string())),
         };
         let failed = answer.is_err();
-        all.into_iter().for_each(|waiting| waiting.report(&answer));
+        waiters.into_iter().for_each(|waiting| waiting.report(&answer));
         if failed {
             break;
         }

@@ -75,9 +75,9 @@ impl BackgroundTasks {
     pub(crate) async fn close(&self) {
         self.shared.lock().closed = true;
         self.stop_all();
-        let ended = async { self.shared.count.subscribe().wait_for(|count| *count == 0).await.is_ok() };
+        let all_ended = async { self.shared.count.subscribe().wait_for(|count| *count == 0).await.is_ok() };
         // Each task ends within its own grace period.
-        let _ = tokio::time::timeout(GRACE * 2, ended).await;
+        let _ = tokio::time::timeout(GRACE * 2, all_ended).await;
     }
 }
 
@@ -178,11 +178,11 @@ impl Background for CallBackground {
 async fn carry_out(work: TaskWork, cx: TaskCx, cancel: Cancel, grace: Duration) -> TaskOutcome {
     let begun: BoxFuture<'static, TaskOutcome> = Box::pin(async move { work(cx).await });
     let mut work = AbortOnDrop(tokio::spawn(begun));
-    let ended = tokio::select! {
-        ended = &mut work.0 => Some(ended),
+    let join_result = tokio::select! {
+        join_result = &mut work.0 => Some(join_result),
         () = cancel.cancelled() => tokio::time::timeout(grace, &mut work.0).await.ok(),
     };
-    let mut outcome = match ended {
+    let mut outcome = match join_result {
         Some(Ok(outcome)) => outcome,
         Some(Err(error)) if error.is_panic() => {
             tracing::error!(task_panicked = true, "background work panicked");
