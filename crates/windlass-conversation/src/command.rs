@@ -183,9 +183,9 @@ impl Commands {
         if !self.enabled {
             return Vec::new();
         }
-        let own = BuiltinCommand::ALL.map(BuiltinCommand::command);
-        let custom = self.custom.iter().filter(|custom| !own.iter().any(|own| own.name == custom.name));
-        own.iter().chain(custom).cloned().collect()
+        let builtins = BuiltinCommand::ALL.map(BuiltinCommand::command);
+        let custom = self.custom.iter().filter(|custom| !builtins.iter().any(|builtin| builtin.name == custom.name));
+        builtins.iter().chain(custom).cloned().collect()
     }
 
     /// The meaning of a prompt with this text after its slash.
@@ -195,23 +195,23 @@ impl Commands {
         }
         let (name, arguments) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let arguments = arguments.trim();
-        let own = |called: fn(&SlashCommand, &str) -> bool| {
+        let find_builtin = |called: fn(&SlashCommand, &str) -> bool| {
             BuiltinCommand::ALL.into_iter().find(|builtin| called(&builtin.command(), name))
         };
-        if let Some(builtin) = own(|command, name| command.name == name) {
+        if let Some(builtin) = find_builtin(|command, name| command.name == name) {
             return match builtin {
                 BuiltinCommand::Compact => Called::Compact(arguments.to_owned()),
                 other => Called::Builtin(other),
             };
         }
         // The name of a command precedes an alias of another one.
-        let known = self
+        let custom_command = self
             .custom
             .iter()
             .find(|custom| custom.name == name)
             .or_else(|| self.custom.iter().find(|custom| custom.is_called(name)));
-        let builtin = own(SlashCommand::is_called);
-        match (known.filter(|_| self.expands), builtin) {
+        let builtin = find_builtin(SlashCommand::is_called);
+        match (custom_command.filter(|_| self.expands), builtin) {
             (Some(custom), builtin) => {
                 Called::Custom { name: custom.name.clone(), arguments: arguments.to_owned(), builtin }
             }

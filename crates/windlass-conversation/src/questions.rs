@@ -76,12 +76,12 @@ impl Questions {
     pub(crate) fn ask(&mut self, question: Question, may_wait: bool) -> Option<String> {
         let Question { id, asker, about, is_permission } = question;
         let held = about.filter(|about| may_wait && !self.shown.knows(about));
-        let shown = held.is_none().then(|| id.clone());
-        if shown.is_some() && is_permission {
+        let shown_id = held.is_none().then(|| id.clone());
+        if shown_id.is_some() && is_permission {
             self.permissions.insert(id.clone());
         }
         self.waiting.push(OpenQuestion { id, asker, is_permission, held });
-        shown
+        shown_id
     }
 
     /// The questions to show now: those whose calls were shown, or all that wait for that.

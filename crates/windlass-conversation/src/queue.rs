@@ -76,8 +76,8 @@ impl Queue {
         }
         self.bytes += size;
         // Without a turn, that of the first message is about to begin.
-        let begins = usize::from(!in_turn && !self.waiting.is_empty());
-        let wants_to_join = (in_turn || begins > 0) && wants_answer && priority == Priority::Next;
+        let starting_count = usize::from(!in_turn && !self.waiting.is_empty());
+        let wants_to_join = (in_turn || starting_count > 0) && wants_answer && priority == Priority::Next;
         let joining = if wants_to_join { Joining::Wanted } else { Joining::No };
         let waiting =
             QueuedMessage { content, quoted, original, id, wants_answer, is_verbatim, size, priority, joining };
@@ -85,8 +85,9 @@ impl Queue {
             Priority::Later => self.waiting.push_back(waiting),
             Priority::Now => self.waiting.push_front(waiting),
             Priority::Next => {
-                let later = self.waiting.iter().skip(begins).position(|waiting| waiting.priority == Priority::Later);
-                self.waiting.insert(later.map_or(self.waiting.len(), |at| at + begins), waiting);
+                let later =
+                    self.waiting.iter().skip(starting_count).position(|waiting| waiting.priority == Priority::Later);
+                self.waiting.insert(later.map_or(self.waiting.len(), |at| at + starting_count), waiting);
             }
         }
         Ok(())

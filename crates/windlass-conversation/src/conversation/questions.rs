@@ -10,29 +10,29 @@ impl Conversation {
         if self.questions.is_closed() {
             return self.order(Order::Unanswered(question.id, Unanswered::Gone));
         }
-        let asked = self.questions.open_permissions();
+        let open_before = self.questions.open_permissions();
         // A call that no run makes is never shown.
         let may_wait = self.is_at_work();
         if let Some(id) = self.questions.ask(question, may_wait) {
             self.update(Update::Question(id));
         }
-        self.update_asking(asked);
+        self.update_asking(open_before);
     }
 
     /// Removes a question that was answered.
     pub(super) fn answered(&mut self, id: &str) {
-        let asked = self.questions.open_permissions();
+        let open_before = self.questions.open_permissions();
         self.questions.answered(id);
-        self.update_asking(asked);
+        self.update_asking(open_before);
     }
 
     /// Takes back a question that its asker withdraws.
     pub(super) fn withdrawn(&mut self, id: &str) {
-        let asked = self.questions.open_permissions();
+        let open_before = self.questions.open_permissions();
         if self.questions.withdrawn(id) {
             self.update(Update::QuestionWithdrawn(id.to_owned()));
         }
-        self.update_asking(asked);
+        self.update_asking(open_before);
     }
 
     /// Shows the questions whose calls were shown; all of them, when no run is left that could show one.

@@ -221,9 +221,9 @@ impl Conversation {
 
     /// Calls this model from the next request on and changes other settings, unless the open session refuses the model.
     fn choose_model(&mut self, id: &str, name: Option<String>, settings: SettingsChange) {
-        let before = self.requested.model.replace(name.clone());
+        let previous = self.requested.model.replace(name.clone());
         if self.session.is_open() && !self.session.is_over() {
-            let requested = RequestedJob::Model { name: name.clone(), before, settings };
+            let requested = RequestedJob::Model { name: name.clone(), before: previous, settings };
             return self.begin_job(id, requested, Job::Model(name));
         }
         self.change_settings(settings);

@@ -131,16 +131,16 @@ impl Conversation {
 
     /// Replaces the custom commands of the session.
     pub(super) fn commands_changed(&mut self, commands: Vec<SlashCommand>) {
-        let before = self.turns.commands.list();
+        let previous = self.turns.commands.list();
         self.turns.commands.relist(commands);
         self.update(Update::Commands(self.turns.commands.list()));
-        self.update_commands(&before);
+        self.update_commands(&previous);
     }
 
     /// Reports the commands, if they differ from those before.
-    fn update_commands(&mut self, before: &[SlashCommand]) {
+    fn update_commands(&mut self, previous: &[SlashCommand]) {
         let commands = self.turns.commands.list();
-        if commands != before {
+        if commands != previous {
             self.update(Update::CommandsChanged(commands));
         }
     }

@@ -103,10 +103,10 @@ async fn file_end(path: &Path, limit: u64) -> std::io::Result<(String, u64)> {
     let mut bytes = Vec::new();
     file.take(limit).read_to_end(&mut bytes).await?;
     // The first character may be cut.
-    let cut =
+    let partial_bytes =
         if start > 0 { bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count() } else { 0 };
-    let complete_lines = bytes.get(cut..).unwrap_or_default();
-    Ok((String::from_utf8_lossy(complete_lines).into_owned(), total))
+    let complete_text = bytes.get(partial_bytes..).unwrap_or_default();
+    Ok((String::from_utf8_lossy(complete_text).into_owned(), total))
 }
 
 /// Rewinds a conversation, with its files or without them.
