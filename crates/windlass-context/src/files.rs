@@ -119,11 +119,11 @@ impl FileInstructions {
         let mut lines = Vec::new();
         let mut left_out = 0_usize;
         for (name, description) in skills.iter().take(MAX_SKILLS) {
-            let room = max_chars.saturating_sub(name.len()).max(MIN_DESCRIPTION_CHARS);
-            let shown: String = description.chars().take(room).collect();
-            let cut = description.chars().count().saturating_sub(shown.chars().count());
-            left_out = left_out.saturating_add(cut);
-            lines.push(format!("- {name}: {shown}{}", if cut > 0 { "…" } else { "" }));
+            let max_shown = max_chars.saturating_sub(name.len()).max(MIN_DESCRIPTION_CHARS);
+            let shown: String = description.chars().take(max_shown).collect();
+            let cut_chars = description.chars().count().saturating_sub(shown.chars().count());
+            left_out = left_out.saturating_add(cut_chars);
+            lines.push(format!("- {name}: {shown}{}", if cut_chars > 0 { "…" } else { "" }));
         }
         if let Some(more) = skills.len().checked_sub(MAX_SKILLS).filter(|more| *more > 0) {
             lines.push(format!("- and {more} more, which the user can name"));

@@ -93,8 +93,8 @@ pub fn foreign_content(content: ToolResultContent) -> ToolResultContent {
     for block in &mut blocks {
         if let ContentBlock::Text { text, .. } = block {
             let end = start + text.len();
-            let own = places.iter().filter(|at| (start..end).contains(*at)).map(|at| at - start);
-            *text = marked(text, &own.collect::<Vec<_>>());
+            let own_places = places.iter().filter(|at| (start..end).contains(*at)).map(|at| at - start);
+            *text = marked(text, &own_places.collect::<Vec<_>>());
             start = end;
         }
     }
@@ -142,8 +142,8 @@ fn places(text: &str, starts: &[usize]) -> Vec<usize> {
 fn places_of(text: &str, starts: &[usize], wanted: &Wanted) -> Vec<usize> {
     let mut places: Vec<usize> = openings(text).filter_map(|at| name_at(text, at, &wanted.tags)).collect();
     // A note in brackets may occur anywhere.
-    let begins = |byte| matches!(byte, b'\n' | b'\r' | 0xb | 0xc | b'[');
-    let ends = characters(text, begins).filter(|(_, c)| ends_a_line(*c) || matches!(c, '[' | '［'));
+    let may_start_line = |byte| matches!(byte, b'\n' | b'\r' | 0xb | 0xc | b'[');
+    let ends = characters(text, may_start_line).filter(|(_, c)| ends_a_line(*c) || matches!(c, '[' | '［'));
     let lines = starts.iter().copied().chain(ends.map(|(at, c)| at + c.len_utf8()));
     places.extend(lines.filter_map(|at| note_at(text, at, &wanted.notes)));
     places.sort_unstable();
@@ -153,8 +153,8 @@ fn places_of(text: &str, starts: &[usize], wanted: &Wanted) -> Vec<usize> {
 
 /// Returns the characters of a text with their positions: the selected ones of ASCII, and all others.
 fn characters(text: &str, of_ascii: impl Fn(u8) -> bool) -> impl Iterator<Item = (usize, char)> {
-    let begins = move |byte: u8| if byte.is_ascii() { of_ascii(byte) } else { byte >= 0xc0 };
-    let found = text.bytes().enumerate().filter(move |(_, byte)| begins(*byte));
+    let is_candidate = move |byte: u8| if byte.is_ascii() { of_ascii(byte) } else { byte >= 0xc0 };
+    let found = text.bytes().enumerate().filter(move |(_, byte)| is_candidate(*byte));
     found.filter_map(|(at, _)| Some((at, text.get(at..)?.chars().next()?)))
 }
 
@@ -198,7 +198,7 @@ fn is_bracket(c: char) -> bool {
 fn name_at(text: &str, at: usize, names: &[String]) -> Option<usize> {
     let mut rest = text.get(at..)?;
     let mut start = None;
-    let mut known = String::new();
+    let mut prefix = String::new();
     while let Some((c, len)) = spelled(rest) {
         let letters = folded(c);
         if letters.is_empty() && !is_filler(c) {
@@ -206,11 +206,11 @@ fn name_at(text: &str, at: usize, names: &[String]) -> Option<usize> {
         }
         for letter in letters.0.into_iter().flatten() {
             start.get_or_insert(text.len() - rest.len());
-            known.push(letter);
-            if names.contains(&known) {
+            prefix.push(letter);
+            if names.contains(&prefix) {
                 return start;
             }
-            if !names.iter().any(|name| name.starts_with(&known)) {
+            if !names.iter().any(|name| name.starts_with(&prefix)) {
                 return None;
             }
         }
@@ -221,19 +221,19 @@ fn name_at(text: &str, at: usize, names: &[String]) -> Option<usize> {
 
 /// Returns the position of the words of a note at the start of a line, if they are those of one.
 fn note_at(text: &str, at: usize, notes: &[String]) -> Option<usize> {
-    let mut begins = None;
+    let mut start = None;
     let mut prefix = String::new();
     for (offset, c) in text.get(at..)?.char_indices() {
         let letters = folded(c);
         // Another note may begin after these, which is searched there.
-        if c == '<' || (begins.is_none() && (ends_a_line(c) || matches!(c, '[' | '［'))) {
+        if c == '<' || (start.is_none() && (ends_a_line(c) || matches!(c, '[' | '［'))) {
             return None;
         }
         for letter in letters.0.into_iter().flatten() {
-            begins.get_or_insert(at + offset);
+            start.get_or_insert(at + offset);
             prefix.push(letter);
             if notes.contains(&prefix) {
-                return begins;
+                return start;
             }
             if !notes.iter().any(|note| note.starts_with(&prefix)) {
                 return None;

@@ -100,10 +100,13 @@ impl KnownInstructions {
         match &entry.kind {
             EntryKind::User(user) if user.is_meta => {
                 for text in user.content.iter().filter_map(ContentBlock::as_text) {
-                    let begins = |with| files::begins(text, with);
-                    if begins(BEGINNING) {
+                    let begins_with = |with| files::begins(text, with);
+                    if begins_with(BEGINNING) {
                         self.servers.insert(text.to_owned());
-                    } else if [files::BEGINNING, files::SKILLS, files::MEMORY, files::INDEX].into_iter().any(begins) {
+                    } else if [files::BEGINNING, files::SKILLS, files::MEMORY, files::INDEX]
+                        .into_iter()
+                        .any(begins_with)
+                    {
                         self.files.insert(text.to_owned());
                     }
                 }

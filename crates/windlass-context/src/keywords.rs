@@ -27,16 +27,21 @@ impl ThinkingLevel {
         let words = words(&text);
         let mut strongest = None;
         for (at, word) in words.iter().enumerate() {
-            let before = at.checked_sub(1).and_then(|before| words.get(before)).filter(|_| !word.begins);
+            let previous_word =
+                at.checked_sub(1).and_then(|previous_word| words.get(previous_word)).filter(|_| !word.begins);
             let next = words.get(at + 1).filter(|next| !next.begins).map(|next| next.text.as_str());
             let level = match (word.text.as_str(), next) {
                 ("ultrathink", _) => Self::Ultrathink,
                 ("think", Some("harder")) => Self::ThinkHarder,
                 ("think", Some("hard")) => Self::ThinkHard,
-                ("think", _) if before.is_none_or(|before| ORDERS.contains(&before.text.as_str())) => Self::Think,
+                ("think", _)
+                    if previous_word.is_none_or(|previous_word| ORDERS.contains(&previous_word.text.as_str())) =>
+                {
+                    Self::Think
+                }
                 _ => continue,
             };
-            if before.is_none_or(|before| !NEGATIONS.contains(&before.text.as_str())) {
+            if previous_word.is_none_or(|previous_word| !NEGATIONS.contains(&previous_word.text.as_str())) {
                 strongest = strongest.max(Some(level));
             }
         }
@@ -76,7 +81,7 @@ fn words(text: &str) -> Vec<Word> {
 
 /// Returns a text without quoted content.
 fn own_words(text: &str) -> String {
-    let mut own = String::new();
+    let mut own_lines = String::new();
     let mut fence: Option<&str> = None;
     let mut tag: Option<String> = None;
     for line in text.lines() {
@@ -103,11 +108,11 @@ fn own_words(text: &str) -> String {
         let parts: Vec<&str> = line.split('`').collect();
         let closed = parts.len() - usize::from(parts.len().is_multiple_of(2));
         for (at, part) in parts.iter().enumerate() {
-            own.push_str(if at.is_multiple_of(2) || at >= closed { part } else { " code " });
+            own_lines.push_str(if at.is_multiple_of(2) || at >= closed { part } else { " code " });
         }
-        own.push('\n');
+        own_lines.push('\n');
     }
-    own
+    own_lines
 }
 
 /// Returns the name of the tag that a line begins with.

@@ -99,17 +99,17 @@ fn fence_of(line: &str) -> Option<&str> {
 fn scan_line(line: &str) -> Vec<Mention> {
     let mut found = Vec::new();
     let mut rest = line;
-    let mut before = ' ';
+    let mut previous = ' ';
     while let Some(c) = rest.chars().next() {
-        let behind = rest.get(c.len_utf8()..).unwrap_or_default();
-        let begins_a_word = before.is_whitespace() || matches!(before, '(' | '[' | '{' | ',' | ';');
+        let after = rest.get(c.len_utf8()..).unwrap_or_default();
+        let begins_a_word = previous.is_whitespace() || matches!(previous, '(' | '[' | '{' | ',' | ';');
         if c == '@' && begins_a_word {
-            let (mention, length) = behind.strip_prefix('"').map_or_else(|| plain(behind), quoted);
+            let (mention, length) = after.strip_prefix('"').map_or_else(|| plain(after), quoted);
             found.extend(mention);
-            rest = behind.get(length..).unwrap_or_default();
-            before = '@';
+            rest = after.get(length..).unwrap_or_default();
+            previous = '@';
         } else {
-            (rest, before) = (behind, c);
+            (rest, previous) = (after, c);
         }
     }
     found
@@ -136,11 +136,11 @@ fn plain(text: &str) -> (Option<Mention>, usize) {
     }
     let marks = ['.', ',', ';', ':', '!', '?', '\'', '"', '`', '*', ')', ']', '}', '>', '…', '。', '，'];
     // `@.` and `@..` are directories.
-    let kept = match name.as_str() {
+    let trimmed = match name.as_str() {
         dots @ ("." | "..") => dots,
         name => name.trim_end_matches(marks),
     };
-    (mention(kept, kept), end)
+    (mention(trimmed, trimmed), end)
 }
 
 /// Parses a name in quotes, of which the first has been consumed. Returns it with its length including both.

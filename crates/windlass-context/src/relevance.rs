@@ -117,9 +117,9 @@ fn parts(name: &str) -> Vec<String> {
     let mut rest = name.chars().peekable();
     while let Some(letter) = rest.next() {
         let separates = letter == '_' || letter == '-';
-        let begins = letter.is_uppercase()
+        let begins_word = letter.is_uppercase()
             && previous.is_some_and(|b| !b.is_uppercase() || rest.peek().is_some_and(|after| after.is_lowercase()));
-        if separates || begins {
+        if separates || begins_word {
             parts.push(String::new());
         }
         if let (false, Some(part)) = (separates, parts.last_mut()) {

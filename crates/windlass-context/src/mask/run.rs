@@ -79,9 +79,9 @@ impl Scan {
 
     /// Finds values of labels, in this run or across runs.
     fn labelled(&mut self, run: &str, found: &mut Vec<Found>) {
-        let before = std::mem::take(&mut self.before);
+        let previous = std::mem::take(&mut self.before);
         let unquoted = run.trim_start_matches(QUOTES);
-        let value = match before {
+        let value = match previous {
             Before::Sign => Some(unquoted),
             Before::Label => unquoted.strip_prefix(['=', ':']),
             _ => None,
@@ -104,7 +104,7 @@ impl Scan {
     /// Records a value, which may only follow in the next run.
     fn value(&mut self, run: &str, context: usize, value: &str, found: &mut Vec<Found>) {
         let value = value.trim_start_matches(['=', ':']).trim_start_matches(QUOTES);
-        let at = run.len().saturating_sub(value.len());
+        let start = run.len().saturating_sub(value.len());
         // Longer texts are not passwords, and would take long to examine repeatedly.
         let value = value.get(..boundary(value, LOOKED_AT)).unwrap_or_default();
         let end = value.find(['"', '\'', '`', '&', '\\']).unwrap_or(value.len());
@@ -112,7 +112,7 @@ impl Scan {
         if word.is_empty() || word.eq_ignore_ascii_case("bearer") || word.eq_ignore_ascii_case("basic") {
             self.before = Before::Sign;
         } else if is_value(word) {
-            found.push(Found { context, place: at..at + word.len(), kind: SecretKind::Labelled });
+            found.push(Found { context, place: start..start + word.len(), kind: SecretKind::Labelled });
         }
     }
 }
@@ -128,18 +128,19 @@ fn name_before(run: &str, sign: usize) -> (usize, &str) {
     let before_sign = run.get(..sign).unwrap_or_default().trim_end_matches(QUOTES);
     let name = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let length = before_sign.chars().rev().take(LONGEST_NAME).take_while(name).count();
-    let at = before_sign.len() - length;
-    (at, before_sign.get(at..).unwrap_or_default())
+    let start = before_sign.len() - length;
+    (start, before_sign.get(start..).unwrap_or_default())
 }
 
 /// Finds keys of vendors, at the beginnings of words.
 fn keys(run: &str, previous: Option<char>, found: &mut Vec<Found>) {
-    let mut before = previous;
+    let mut preceding = previous;
     let mut skip = 0;
     for (at, c) in run.char_indices() {
-        let begins = before.is_none_or(|before| !before.is_ascii_alphanumeric() && !matches!(before, '_' | '-'));
-        before = Some(c);
-        if at < skip || !begins {
+        let begins_word =
+            preceding.is_none_or(|preceding| !preceding.is_ascii_alphanumeric() && !matches!(preceding, '_' | '-'));
+        preceding = Some(c);
+        if at < skip || !begins_word {
             continue;
         }
         if let Some(length) = run.get(at..).and_then(key_at) {

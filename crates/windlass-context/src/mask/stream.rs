@@ -74,18 +74,18 @@ impl MaskStream {
             return;
         }
         let found = self.scan.clone().run(&self.masks, &window, self.previous);
-        let mut at = boundary(&window, window.len().saturating_sub(OVERLAP));
-        if let Some(around) = found.iter().rev().find(|found| found.context < at && at < found.place.end) {
-            at = around.context;
+        let mut split = boundary(&window, window.len().saturating_sub(OVERLAP));
+        if let Some(around) = found.iter().rev().find(|found| found.context < split && split < found.place.end) {
+            split = around.context;
         }
-        if at == 0 {
+        if split == 0 {
             // One secret, or a lookalike, is as long as the window.
             out.push_str(MASKED);
             self.swallows = true;
             return;
         }
-        let (passed, kept) = window.split_at_checked(at).unwrap_or((&window, ""));
-        let inside: Vec<Found> = found.into_iter().filter(|found| found.place.end <= at).collect();
+        let (passed, kept) = window.split_at_checked(split).unwrap_or((&window, ""));
+        let inside: Vec<Found> = found.into_iter().filter(|found| found.place.end <= split).collect();
         write(passed, &inside, out);
         // Labels for the next word are processed when the word ends.
         self.scan = Scan::default();
