@@ -180,8 +180,8 @@ fn function_name(style: Style, line: &str) -> Option<&str> {
         _ => return None,
     }
     let (before, _) = code.split_once('(')?;
-    let at = before.rfind(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | ':' | '~')));
-    let name = before.get(at.map_or(0, |at| at.saturating_add(1))..)?;
+    let separator = before.rfind(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | ':' | '~')));
+    let name = before.get(separator.map_or(0, |separator| separator.saturating_add(1))..)?;
     let kind = before.get(..before.len().saturating_sub(name.len()))?.trim();
     const NOT_TYPES: [&str; 6] = ["return", "else", "new", "throw", "await", "case"];
     let is_typed = !kind.is_empty()
