@@ -113,8 +113,8 @@ pub(crate) fn check_threads() -> Result<(), Error> {
     let Ok(sink) = std::fs::File::options().write(true).open("/dev/null") else { return Ok(()) };
     let mut sink = tokio::fs::File::from_std(sink);
     // The write is handed to the thread at once, which is not waited for.
-    let written = std::pin::pin!(sink.write_all(b"\n")).poll(&mut Context::from_waker(Waker::noop()));
-    match written {
+    let poll = std::pin::pin!(sink.write_all(b"\n")).poll(&mut Context::from_waker(Waker::noop()));
+    match poll {
         Poll::Ready(Err(_)) => Err(Error::NoThread),
         _ => Ok(()),
     }

@@ -67,9 +67,9 @@ impl Profile {
             let families = FAMILIES.into_iter().filter(|family| HarnessProfile::of_family(*family).edit_tools == edits);
             Alternative::new(families.collect(), edits.names().iter().map(|name| (*name).to_owned()).collect())
         };
-        let all = EditTools::ALL.map(alternative);
+        let choices = EditTools::ALL.map(alternative);
         let is_there = |one: &Alternative| one.tools.iter().any(|name| tools.get(name).is_some());
-        if self.is_given || !all.iter().all(is_there) { Vec::new() } else { all.into() }
+        if self.is_given || !choices.iter().all(is_there) { Vec::new() } else { choices.into() }
     }
 
     /// Adds the profile to requests: its hint after windlass's own part of the system prompt, and the meaning of

@@ -126,10 +126,10 @@ impl ServerReports {
     /// Reports the servers that are not connected, each once until it is connected again.
     fn report_missing(&self, servers: &McpServers, session: &SessionHandle) {
         let now = servers.missing();
-        let mut known = self.missing.lock();
-        known.retain(|name| now.iter().any(|missing| missing.server == *name));
+        let mut reported = self.missing.lock();
+        reported.retain(|name| now.iter().any(|missing| missing.server == *name));
         for missing in now {
-            if known.insert(missing.server) {
+            if reported.insert(missing.server) {
                 let _ = session.notice(missing.reason);
             }
         }

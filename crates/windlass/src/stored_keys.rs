@@ -153,12 +153,12 @@ impl StoredKeys {
     /// another variable that holds a key of the same vendor. An empty value is treated as missing. A file that cannot be
     /// read holds no key.
     pub fn variable(&self, name: &str, lookup: impl Fn(&str) -> Option<String>) -> Option<String> {
-        let given = lookup(name);
+        let own_value = lookup(name);
         let is_set = |name: &&str| lookup(name).is_some_and(|value| !value.trim().is_empty());
         let vendor = VENDORS.iter().find(|(_, variables)| variables.first() == Some(&name));
         match vendor {
-            Some((vendor, variables)) if !variables.iter().any(is_set) => self.key(vendor).or(given),
-            _ => given,
+            Some((vendor, variables)) if !variables.iter().any(is_set) => self.key(vendor).or(own_value),
+            _ => own_value,
         }
     }
 

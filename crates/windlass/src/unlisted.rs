@@ -13,8 +13,8 @@ pub(crate) fn not_ready(provider: &dyn ModelProvider, model: &str, error: ModelE
     if !is_about_setup || model == "default" || provider.opening_notice(model).is_some() {
         return Error::Model(error);
     }
-    let known = provider.known_models();
-    let names = Names::beside(model, &known);
+    let known_models = provider.known_models();
+    let names = Names::beside(model, &known_models);
     if names.is_empty() || names.have(model) {
         return Error::Model(error);
     }

@@ -33,9 +33,9 @@ impl SessionCommands {
 
     /// All commands. A custom one hides a prompt of its name.
     pub(super) fn list(&self) -> Vec<SlashCommand> {
-        let mut all = self.project.slash_commands();
-        self.servers.add_to(&mut all);
-        all
+        let mut commands = self.project.slash_commands();
+        self.servers.add_to(&mut commands);
+        commands
     }
 
     /// Checks settings and skills for changes. Changed settings apply as soon as hooks allow them, which may need a

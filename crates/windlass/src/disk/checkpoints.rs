@@ -102,8 +102,8 @@ impl Home {
     /// The home cannot be read.
     pub async fn remove_left_behind(&self) -> Result<usize, Error> {
         let lists = temporary_files(self);
-        let written = tokio::task::spawn_blocking(move || TemporaryFiles::remove_left_behind(&lists)).await;
-        let in_projects = written.map(Result::unwrap_or_default).unwrap_or_default();
+        let removed = tokio::task::spawn_blocking(move || TemporaryFiles::remove_left_behind(&lists)).await;
+        let in_projects = removed.map(Result::unwrap_or_default).unwrap_or_default();
         Ok(in_projects.saturating_add(self.store().remove_left_behind().await?))
     }
 }

@@ -47,6 +47,6 @@ async fn changes(machine: &MachineConfig, ports: &Ports) -> Option<String> {
     command.args = args.iter().map(OsString::from).collect();
     command.env = child_environment(&ports.system.env, &workspace);
     command.timeout = Some(STATUS_TIMEOUT);
-    let ended = ports.process.run(command, &Cancel::new()).await.ok()?;
-    (ended.exit == ProcessExit::Code(0)).then_some(ended.stdout.head)
+    let output = ports.process.run(command, &Cancel::new()).await.ok()?;
+    (output.exit == ProcessExit::Code(0)).then_some(output.stdout.head)
 }

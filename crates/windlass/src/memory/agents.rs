@@ -55,8 +55,8 @@ impl AgentMemories for OfAgents {
             let read = move || {
                 let (entries, words) =
                     directory.entries().inspect_err(|error| tracing::warn!(%error, "no notes")).ok()?;
-                let shown = ShownMemory::new(&entries, &words, &budget, now);
-                Some(of_index(&shown, &directory, is_shared))
+                let shown_memory = ShownMemory::new(&entries, &words, &budget, now);
+                Some(of_index(&shown_memory, &directory, is_shared))
             };
             tokio::task::spawn_blocking(read).await.ok().flatten()
         })

@@ -30,8 +30,8 @@ impl LoadedProject {
     /// Index of the project for a session with these rights; `None` if it is disabled. It covers the start directory of
     /// the session, and is stored in windlass's home, if there is one.
     pub fn index(&self, policy: Policy) -> Option<ProjectIndex> {
-        let own = self.own_folders(None);
-        let may_read = move |path: &Path| !is_in(path, &own) && policy.may_read(path, path);
+        let own_folders = self.own_folders(None);
+        let may_read = move |path: &Path| !is_in(path, &own_folders) && policy.may_read(path, path);
         self.has_index().then(|| ProjectIndex::new(self.index_config(true).may_read(may_read)))
     }
 
@@ -64,9 +64,10 @@ impl SessionIndex {
     pub(crate) fn new(project: &LoadedProject, home: Option<&Home>) -> Self {
         let policy: Arc<OnceLock<Policy>> = Arc::default();
         let judge = Arc::clone(&policy);
-        let own = project.own_folders(home);
-        let may_read =
-            move |path: &Path| !is_in(path, &own) && judge.get().is_some_and(|policy| policy.may_read(path, path));
+        let own_folders = project.own_folders(home);
+        let may_read = move |path: &Path| {
+            !is_in(path, &own_folders) && judge.get().is_some_and(|policy| policy.may_read(path, path))
+        };
         let index = Arc::new(ProjectIndex::new(project.index_config(home.is_some()).may_read(may_read)));
         Self { index, policy }
     }

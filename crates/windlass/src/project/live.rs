@@ -87,13 +87,13 @@ impl LoadedProject {
 
     async fn take_settings(&self, session: &SessionHandle, news: SettingsNews) -> Result<(), SessionError> {
         let refused = self.refused(session, &news.changed).await?;
-        let mut all = self.shared.settings.lock();
-        let Some(open) = all.get_mut(session.session_id()) else { return Ok(()) };
+        let mut all_settings = self.shared.settings.lock();
+        let Some(open) = all_settings.get_mut(session.session_id()) else { return Ok(()) };
         let news = open.live.take(news, &refused);
         let settings_rules = |resolved: &Resolved| settings_rules(resolved, &open.directories);
         let rules = (settings_rules(&news.before), settings_rules(&news.now));
         let follows = open.follows;
-        drop(all);
+        drop(all_settings);
         // Deny rules come first.
         if rules.0 != rules.1 {
             session.renew_settings(rules.0, rules.1)?;
@@ -150,8 +150,8 @@ impl LoadedProject {
         let changed = differ.map(|name| {
             let setting = value(now, name).map(|value| (OsString::from(name), value));
             let passed = setting.and_then(|setting| given_environment([setting]).passed.pop());
-            let own = || usual.iter().find(|(known, _)| known == name.as_str()).cloned();
-            (OsString::from(name), passed.or_else(own).map(|(_, value)| value))
+            let usual_value = || usual.iter().find(|(known, _)| known == name.as_str()).cloned();
+            (OsString::from(name), passed.or_else(usual_value).map(|(_, value)| value))
         });
         changed.collect()
     }

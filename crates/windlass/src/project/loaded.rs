@@ -176,18 +176,18 @@ impl LoadedProject {
         if !cfg!(feature = "sandbox")
             && let Some(origin) = &resolved.sandbox.enabled
         {
-            let why = "this program is built without the feature `sandbox`, so commands run without one";
-            add(Setting, format!("{origin}: {why}"));
+            let reason = "this program is built without the feature `sandbox`, so commands run without one";
+            add(Setting, format!("{origin}: {reason}"));
         }
-        let here = self.place_elsewhere().is_none();
+        let is_local = self.place_elsewhere().is_none();
         for missing in resolved
             .permissions
             .additional_directories
             .iter()
-            .filter(|found| here && !counts(found.layer, &found.value))
+            .filter(|found| is_local && !counts(found.layer, &found.value))
         {
-            let shown = missing.value.display();
-            add(Directory, format!("{}: the directory {shown} is not there and is left out", missing.origin));
+            let path = missing.value.display();
+            add(Directory, format!("{}: the directory {path} is not there and is left out", missing.origin));
         }
         self.plugins().errors.iter().for_each(|error| add(Plugin, error.to_string()));
         notices
@@ -261,9 +261,12 @@ impl LoadedProject {
 
     /// Existing additional directories of the workspace. Empty if the files are not on this machine.
     pub fn directories(&self) -> impl Iterator<Item = &Path> {
-        let here = self.place_elsewhere().is_none();
-        let all = self.resolved().permissions.additional_directories.iter();
-        all.filter(move |_| here).filter(|found| counts(found.layer, &found.value)).map(|found| found.value.as_path())
+        let is_local = self.place_elsewhere().is_none();
+        let all_directories = self.resolved().permissions.additional_directories.iter();
+        all_directories
+            .filter(move |_| is_local)
+            .filter(|found| counts(found.layer, &found.value))
+            .map(|found| found.value.as_path())
     }
 
     /// Variable for the model provider and for sessions: the program's value, else that of settings that may set up a
@@ -280,8 +283,8 @@ impl LoadedProject {
 
     /// Environment given by the program, if any.
     pub(crate) fn process_environment(&self) -> Option<Vec<(OsString, OsString)>> {
-        let own = self.read.request.environment.as_deref()?;
-        Some(own.iter().map(|(name, value)| (name.clone(), value.clone())).collect())
+        let environment = self.read.request.environment.as_deref()?;
+        Some(environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect())
     }
 
     /// Environment given by the program, else that of this process.

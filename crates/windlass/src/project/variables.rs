@@ -58,19 +58,19 @@ impl Variables {
         });
         variables.tool_budget = set("ENABLE_TOOL_SEARCH").and_then(|value| tool_budget(&value, notes));
         let default: Option<u32> = positive(&set, "BASH_DEFAULT_TIMEOUT_MS", notes);
-        let most: Option<u32> = positive(&set, "BASH_MAX_TIMEOUT_MS", notes);
+        let max_timeout: Option<u32> = positive(&set, "BASH_MAX_TIMEOUT_MS", notes);
         let milliseconds = |value: u32| Duration::from_millis(value.into());
-        if default.is_some() || most.is_some() {
+        if default.is_some() || max_timeout.is_some() {
             let default = default.map_or(DEFAULT_TIMEOUT, milliseconds);
             // A longer default raises the limit, unless that was set too.
-            let most = most.map_or(MAX_TIMEOUT.max(default), milliseconds);
-            variables.timeouts = Some((default, most));
+            let max_timeout = max_timeout.map_or(MAX_TIMEOUT.max(default), milliseconds);
+            variables.timeouts = Some((default, max_timeout));
         }
         variables.max_output = positive(&set, "BASH_MAX_OUTPUT_LENGTH", notes);
         if variables.max_output.is_some_and(|length| length > Bash::LARGEST_MAX_OUTPUT) {
             notes.push(format!(
-                "BASH_MAX_OUTPUT_LENGTH is more than {most}, so {most} counts",
-                most = Bash::LARGEST_MAX_OUTPUT
+                "BASH_MAX_OUTPUT_LENGTH is more than {limit}, so {limit} counts",
+                limit = Bash::LARGEST_MAX_OUTPUT
             ));
         }
         variables

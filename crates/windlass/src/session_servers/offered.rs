@@ -24,9 +24,9 @@ pub(super) fn join(own: ToolSet, servers: &McpServers, is_wanted: impl Fn(&str) 
         }
         !is_taken
     };
-    let theirs = servers.tools().into_iter().chain(servers.resource_tools()).filter(usable);
-    let known = own.names().filter_map(|name| own.get(name)).cloned();
-    ToolSet::new(known.chain(theirs)).unwrap_or_else(|error| {
+    let server_tools = servers.tools().into_iter().chain(servers.resource_tools()).filter(usable);
+    let own_tools = own.names().filter_map(|name| own.get(name)).cloned();
+    ToolSet::new(own_tools.chain(server_tools)).unwrap_or_else(|error| {
         tracing::warn!(%error, "the tools of MCP servers cannot be used");
         own
     })

@@ -30,14 +30,14 @@ impl Contribution for Memory {
 }
 
 async fn recall(assembly: &mut Assembly, memory: Notes) {
-    let shown = match memory.shown().await {
-        Ok(shown) => shown,
+    let shown_memory = match memory.shown().await {
+        Ok(shown_memory) => shown_memory,
         Err(error) => return assembly.notices.push(format!("the memory cannot be read: {error}")),
     };
     let directory = memory.directory().path().display().to_string();
-    assembly.texts.extend(shown.for_model(MEMORY_TOOL, &directory));
+    assembly.texts.extend(shown_memory.for_model(MEMORY_TOOL, &directory));
     let extraction = memory.extraction();
-    if !shown.hidden.is_empty() {
+    if !shown_memory.hidden.is_empty() {
         let ranking = memory.ranking.map(|ranking| match ranking {
             Ranking::Program(ranking) => ranking,
             Ranking::Model(name) => {
@@ -47,7 +47,7 @@ async fn recall(assembly: &mut Assembly, memory: Notes) {
                 ranking
             }
         });
-        assembly.hooks.push(Arc::new(Recall::new(shown, ranking)));
+        assembly.hooks.push(Arc::new(Recall::new(shown_memory, ranking)));
     }
     if let Some(waits) = extraction {
         let extraction = Arc::new(Extraction::new(waits));

@@ -50,15 +50,15 @@ impl LoadedProject {
 impl ServerSandbox {
     async fn open(&self) -> Result<Option<SandboxedServers>, String> {
         let of_program = self.of_program.get();
-        let wanted = of_program.and_then(|said| said.options.as_ref()).or(self.of_settings.as_ref());
-        let Some(wanted) = wanted else { return Ok(None) };
+        let sandbox_options = of_program.and_then(|said| said.options.as_ref()).or(self.of_settings.as_ref());
+        let Some(sandbox_options) = sandbox_options else { return Ok(None) };
         let mut site = self.site.clone();
         site.helper = site.helper.or_else(|| of_program.and_then(|said| said.helper.clone()));
         let mut notices = Vec::new();
-        let opened = wanted.open(&site, (&*self.process, &SystemIds::default()), &mut notices).await;
+        let opened = sandbox_options.open(&site, (&*self.process, &SystemIds::default()), &mut notices).await;
         notices.into_iter().for_each(|notice| self.note(notice));
         let opened = opened.map_err(|error| error.to_string())?;
-        Ok(opened.map(|(sandbox, way)| SandboxedServers::new(sandbox, Arc::new(way), wanted.clone())))
+        Ok(opened.map(|(sandbox, way)| SandboxedServers::new(sandbox, Arc::new(way), sandbox_options.clone())))
     }
 
     fn note(&self, text: String) {

@@ -138,14 +138,14 @@ impl Files {
 
     /// Replaces the left-out servers. Returns the new ones.
     pub(super) fn leave_out(&mut self, left_out: Vec<LeftOutServer>) -> Vec<LeftOutServer> {
-        let before = std::mem::replace(&mut self.left_out, left_out);
-        self.left_out.iter().filter(|left| !before.contains(left)).cloned().collect()
+        let previous = std::mem::replace(&mut self.left_out, left_out);
+        self.left_out.iter().filter(|left| !previous.contains(left)).cloned().collect()
     }
 
     /// Replaces the notes. Returns the new ones.
     pub(super) fn note(&mut self, notes: Vec<Note>) -> Vec<Note> {
-        let before = std::mem::replace(&mut self.notes, notes);
-        self.notes.iter().filter(|note| !before.contains(note)).cloned().collect()
+        let previous = std::mem::replace(&mut self.notes, notes);
+        self.notes.iter().filter(|note| !previous.contains(note)).cloned().collect()
     }
 
     pub(super) fn are_open(&self) -> bool {
