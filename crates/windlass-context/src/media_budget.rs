@@ -153,14 +153,14 @@ fn weight(blocks: &[ContentBlock]) -> Weight {
 fn note(result: &ToolResult, count: usize) -> String {
     let text = result.content.text();
     let shown_text: String = text.chars().take(KEPT_TEXT).collect();
-    let cut_note = if shown_text.len() < text.len() { " The end of its text went with them." } else { "" };
+    let cut = if shown_text.len() < text.len() { " The end of its text went with them." } else { "" };
     let subject = if count == 1 { "An image or document".to_owned() } else { format!("{count} images or documents") };
     let gap = if shown_text.is_empty() { "" } else { "\n" };
     let verb = if count == 1 { "was" } else { "were" };
     format!(
         "{shown_text}{gap}{}",
         foreign_text(&format!(
-            "[{subject} of this result {verb} taken out: the conversation had more than can be sent.{cut_note} Make the call again \
+            "[{subject} of this result {verb} taken out: the conversation had more than can be sent.{cut} Make the call again \
              if you need to look once more.]"
         ))
     )
