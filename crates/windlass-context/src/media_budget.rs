@@ -160,8 +160,8 @@ fn note(result: &ToolResult, count: usize) -> String {
     format!(
         "{shown_text}{gap}{}",
         foreign_text(&format!(
-            "[{subject} of this result {verb} taken out: the conversation had more than can be sent.{cut} Make the call again \
-             if you need to look once more.]"
+            "[{subject} of this result {verb} taken out: the conversation had more than can be sent.{cut} Make the call \
+             again if you need to look once more.]"
         ))
     )
 }

@@ -96,7 +96,8 @@ pub(crate) fn out_of_patience(failure: &ModelFailure, asked: Duration) -> String
     if asked > MAX_SERVER_WAIT {
         let max_seconds = MAX_SERVER_WAIT.as_secs();
         format!(
-            "{message}. The provider asks to wait {seconds} s before a repeat, and {max_seconds} s at most are waited at once."
+            "{message}. The provider asks to wait {seconds} s before a repeat, and {max_seconds} s at most are waited \
+             at once."
         )
     } else {
         format!("{message}. The provider asks to wait {seconds} s again, and has been waited for long enough.")

@@ -166,7 +166,8 @@ impl Session {
         let mut out = Outbox::new(config.ids.session_id.clone());
         if cut_cost > NanoUsd::ZERO {
             out.keep_notice(format!(
-                "Calls of a model were cut when the process ended: {cut_cost}, the most they could cost, counts as spent."
+                "Calls of a model were cut when the process ended: {cut_cost}, the most they could cost, counts as \
+                 spent."
             ));
         }
         Self {

@@ -35,6 +35,7 @@ use windlass_types::mcp_name;
 const MAX_SERVERS: usize = 100;
 /// Maximum number of bytes of the name of a project's server.
 const MAX_NAME_BYTES: usize = 256;
+
 /// The MCP servers that files of the project and the user define.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
@@ -52,8 +53,8 @@ pub struct Servers {
 /// - **managed**: `managedMcpServers` of managed settings.
 /// - **project**: `.mcp.json` of the directory where the session starts and of those above it in the project, the
 ///   nearer one the stronger, if the layer `project` is read. A server is used if the directory is trusted, or if it is
-///   enabled by `enableAllProjectMcpServers` or `enabledMcpjsonServers` of settings that no repository can bring, and if
-///   no settings file of any layer has it in `disabledMcpjsonServers`.
+///   enabled by `enableAllProjectMcpServers` or `enabledMcpjsonServers` of settings that no repository can bring, and
+///   if no settings file of any layer has it in `disabledMcpjsonServers`.
 /// - **local**: `projects[<directory>].mcpServers` of the user's `.claude.json`, if the layer `local` is read.
 ///   `enabledMcpjsonServers` and `disabledMcpjsonServers` beside it act like those of the user's settings.
 /// - **user**: `mcpServers` of that file, if the layer `user` is read.

@@ -95,8 +95,8 @@ fn check_name(name: &str) -> Result<String, String> {
         return Ok(name.to_owned());
     }
     Err(format!(
-        "{:?} is no name: it has up to {MAX_NAME_CHARS} characters, no blanks, control characters, slashes or colons, and \
-         does not begin with a dot",
+        "{:?} is no name: it has up to {MAX_NAME_CHARS} characters, no blanks, control characters, slashes or colons, \
+         and does not begin with a dot",
         one_line(name, MAX_NAME_CHARS)
     ))
 }
