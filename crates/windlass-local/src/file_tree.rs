@@ -1,4 +1,4 @@
-//! Whole files of this machine, for checkpoints that store and restore them.
+//! [`FileTree`] of this machine: whole files that checkpoints store and restore.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -17,8 +17,8 @@ use crate::workspace::entry::{Entry, Missing};
 use crate::workspace::local::{LocalWorkspace, named, off_thread};
 use crate::workspace::replace::{Expect, NotRegular, Place, compare_and_remove, replace_with_mode};
 
-/// Number of bytes from which the open file is returned with its content.
-const SHARED_FROM: u64 = 256 * 1024;
+/// Minimum size of a file, in bytes, whose open handle is returned with its content.
+const MIN_SHARED_BYTES: u64 = 256 * 1024;
 
 #[async_trait]
 impl FileTree for LocalWorkspace {
@@ -66,13 +66,13 @@ impl FileTree for LocalWorkspace {
     }
 
     async fn read_each(&self, paths: Vec<PathBuf>, limit: u64) -> Vec<Result<WholeFile, WorkspaceError>> {
-        let number = paths.len();
-        let one = move |path: &PathBuf| read_whole(path, limit).map_err(|error| named(error, path));
-        match off_thread(move || Ok(paths.iter().map(one).collect())).await {
-            Ok(found) => found,
+        let count = paths.len();
+        let read_one = move |path: &PathBuf| read_whole(path, limit).map_err(|error| named(error, path));
+        match off_thread(move || Ok(paths.iter().map(read_one).collect())).await {
+            Ok(files) => files,
             Err(error) => {
-                let ending = || WorkspaceError::new(error.kind, error.message.clone());
-                (0..number).map(|_| Err(ending())).collect()
+                let same_error = || WorkspaceError::new(error.kind, error.message.clone());
+                (0..count).map(|_| Err(same_error())).collect()
             }
         }
     }
@@ -83,7 +83,7 @@ impl FileTree for LocalWorkspace {
         before: Option<Arc<TreeSurvey>>,
         most: usize,
     ) -> Result<TreeSurvey, WorkspaceError> {
-        look_over(root, before, most, Extent::Whole).await
+        survey_tree(root, before, most, Extent::Whole).await
     }
 
     async fn survey_reported(
@@ -92,22 +92,22 @@ impl FileTree for LocalWorkspace {
         before: Arc<TreeSurvey>,
         most: usize,
     ) -> Result<TreeSurvey, WorkspaceError> {
-        look_over(root, Some(before), most, Extent::Reported).await
+        survey_tree(root, Some(before), most, Extent::Reported).await
     }
 }
 
-async fn look_over(
+async fn survey_tree(
     root: &Path,
     before: Option<Arc<TreeSurvey>>,
     most: usize,
     extent: Extent,
 ) -> Result<TreeSurvey, WorkspaceError> {
     let root = root.to_owned();
-    let dropped = DropFlag::default();
-    let cancelled = dropped.flag();
+    let drop_flag = DropFlag::default();
+    let cancelled = drop_flag.flag();
     off_thread(move || {
-        let wanted = Wanted { root: &root, before: before.as_deref(), most, extent, cancelled: &cancelled };
-        survey(wanted).map_err(|error| named(error, &root))
+        let request = Wanted { root: &root, before: before.as_deref(), most, extent, cancelled: &cancelled };
+        survey(request).map_err(|error| named(error, &root))
     })
     .await
 }
@@ -139,8 +139,8 @@ fn read_whole(path: &Path, limit: u64) -> io::Result<WholeFile> {
     }
     let (mode, names) = rights(&file)?;
     let whole = FileContent::new(content, mode).with_names(names);
-    // Small files are copied sooner than shared.
-    Ok(WholeFile::File(if size >= SHARED_FROM { whole.with_file(file) } else { whole }))
+    // Copying a small file is quicker than sharing its handle.
+    Ok(WholeFile::File(if size >= MIN_SHARED_BYTES { whole.with_file(file) } else { whole }))
 }
 
 /// Number of missing directories above a missing file.
@@ -202,7 +202,7 @@ fn remove(path: &Path, parents: u32, expected: Option<&[u8]>, list: Option<&Temp
     let take = usize::try_from(parents).unwrap_or(usize::MAX);
     for emptied in path.ancestors().skip(1).take(take) {
         let (Some(above), Some(name)) = (emptied.parent(), emptied.file_name()) else { break };
-        // This usually ends at a folder that is not empty. No other error is worth a failure, because the file is gone.
+        // The loop usually ends at a folder that is not empty. Other errors are ignored too, because the file is gone.
         let removed = Dir::open(above, Missing::Refuse).and_then(|above| above.remove_empty(name));
         if removed.is_err() {
             break;

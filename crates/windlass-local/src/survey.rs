@@ -24,13 +24,13 @@ use reported::Memo;
 use rule_files::RULES;
 use watch::{News, Watch};
 
-/// Maximum number of threads of one survey: more would wait for each other.
-const MOST_THREADS: usize = 8;
+/// Maximum number of threads of one survey. More threads would wait for each other.
+const MAX_THREADS: usize = 8;
 
-/// Number of folders that one thread surveys alone.
-const FEW: usize = 32;
+/// Maximum number of folders that one thread surveys alone.
+const MAX_SINGLE_THREAD_FOLDERS: usize = 32;
 
-/// Number of entries from which a tree is watched: a smaller one is surveyed within a few milliseconds.
+/// Minimum number of entries of a tree that is watched. A smaller tree is surveyed within a few milliseconds.
 const WORTH_WATCHING: usize = 5_000;
 
 /// Request for a survey of a tree.
@@ -56,24 +56,24 @@ pub(crate) enum Extent {
 }
 
 /// A folder that is still to be surveyed, and the rules of the folders above it.
-struct Ahead {
+struct PendingFolder {
     folder: PathBuf,
     rules: IgnoreRules,
 }
 
 /// Fingerprint of a folder's ignore files, and the resulting rules with those above it.
 #[derive(Debug, Clone)]
-struct Ruled {
+struct RuledFolder {
     fingerprint: [u8; 32],
     rules: IgnoreRules,
 }
 
 /// One surveyed folder.
-struct Seen {
+struct SurveyedFolder {
     folder: Arc<FolderSurvey>,
-    /// `true` if a file in it has other names, through which it can be changed from elsewhere.
+    /// `true` if a file in the folder has hard links, through which it can be changed from other folders.
     has_linked: bool,
-    ruled: Option<Ruled>,
+    ruled: Option<RuledFolder>,
 }
 
 /// Result of a survey.
@@ -83,7 +83,7 @@ struct SurveyedTree {
     /// Folders with files that have several names.
     linked: HashSet<PathBuf>,
     /// Folders that may have rules.
-    ruled: BTreeMap<PathBuf, Ruled>,
+    ruled: BTreeMap<PathBuf, RuledFolder>,
 }
 
 /// State shared by all threads of one survey.
@@ -92,18 +92,18 @@ struct Survey<'a> {
     ignores: WalkRules,
     wanted: Wanted<'a>,
     watch: Option<&'a Watch>,
-    /// Part of the tree that is known already and not surveyed again.
-    kept: SurveyedTree,
+    /// Part of the tree that is taken over from the earlier survey.
+    reused: SurveyedTree,
     entries: AtomicUsize,
     queue: Mutex<Queue>,
-    changed: Condvar,
+    queue_changed: Condvar,
 }
 
 #[derive(Default)]
 struct Queue {
-    ahead: Vec<Ahead>,
+    ahead: Vec<PendingFolder>,
     /// Number of threads that survey a folder, and may find more.
-    at_work: usize,
+    working: usize,
     /// Number of threads that wait for a folder.
     waiting: usize,
 }
@@ -119,7 +119,7 @@ pub(crate) fn survey(wanted: Wanted<'_>) -> io::Result<TreeSurvey> {
 /// Surveys a tree, and watches it from `worth` entries on.
 fn survey_worth(wanted: Wanted<'_>, worth: usize) -> io::Result<TreeSurvey> {
     let Wanted { root, before, .. } = wanted;
-    let top = Dir::open(root, Missing::Refuse)?;
+    let root_dir = Dir::open(root, Missing::Refuse)?;
     let allowed = |_: &Path| true;
     let scope =
         Scope { root, workspace: &[], include_ignored: false, max_depth: None, allowed: &allowed, interrupt: &|| None };
@@ -128,24 +128,25 @@ fn survey_worth(wanted: Wanted<'_>, worth: usize) -> io::Result<TreeSurvey> {
     let memo = before.and_then(|before| before.memo()).and_then(|memo| memo.downcast_ref::<Memo>());
     let (watch, news) = reported::watch(before, memo, worth);
     let plan = match (wanted.extent, before, memo, &watch, &news) {
-        (Extent::Reported, Some(before), Some(memo), Some(watch), Some(news)) if watch.is_at(root, &top) => {
+        (Extent::Reported, Some(before), Some(memo), Some(watch), Some(news)) if watch.is_at(root, &root_dir) => {
             reported::plan(before, memo, news, &above, &scope)
         }
         _ => None,
     };
     let is_whole = plan.is_none();
-    let (kept, ahead) = plan
-        .unwrap_or_else(|| (SurveyedTree::default(), vec![Ahead { folder: root.to_owned(), rules: above.clone() }]));
-    let is_short = !is_whole && ahead.len() <= FEW;
+    let (reused, ahead) = plan.unwrap_or_else(|| {
+        (SurveyedTree::default(), vec![PendingFolder { folder: root.to_owned(), rules: above.clone() }])
+    });
+    let is_short = !is_whole && ahead.len() <= MAX_SINGLE_THREAD_FOLDERS;
     let queue = Mutex::new(Queue { ahead, ..Queue::default() });
-    let (entries, changed) = (AtomicUsize::new(0), Condvar::new());
-    let mut survey = Survey { scope, ignores, wanted, watch: watch.as_deref(), kept, entries, queue, changed };
-    let seen = survey.look_at_all(if is_short { 1 } else { MOST_THREADS });
+    let (entries, queue_changed) = (AtomicUsize::new(0), Condvar::new());
+    let mut survey = Survey { scope, ignores, wanted, watch: watch.as_deref(), reused, entries, queue, queue_changed };
+    let seen = survey.survey_all(if is_short { 1 } else { MAX_THREADS });
     if wanted.cancelled.load(Ordering::Relaxed) {
         return Err(io::ErrorKind::Interrupted.into());
     }
-    let mut tree = std::mem::take(&mut survey.kept);
-    tree.take_in(seen);
+    let mut tree = std::mem::take(&mut survey.reused);
+    tree.add_folders(seen);
     let mut found = TreeSurvey::default();
     found.is_cut = survey.entries.into_inner().max(tree.entries()) > wanted.most;
     if let Some(watch) = watch.as_ref().filter(|_| is_whole) {
@@ -165,11 +166,11 @@ impl SurveyedTree {
         self.folders.values().map(|folder| folder.entries.len()).sum()
     }
 
-    fn take_in(&mut self, seen: Vec<(PathBuf, Option<Seen>)>) {
+    fn add_folders(&mut self, seen: Vec<(PathBuf, Option<SurveyedFolder>)>) {
         for (path, seen) in seen {
             self.linked.remove(&path);
             self.ruled.remove(&path);
-            let Some(Seen { folder, has_linked, ruled }) = seen else {
+            let Some(SurveyedFolder { folder, has_linked, ruled }) = seen else {
                 // The entries of an unreadable folder cannot be reached either.
                 if self.folders.contains_key(&path) {
                     self.remove(&HashSet::from([path]));
@@ -187,14 +188,14 @@ impl SurveyedTree {
     }
 
     /// Removes folders with all their descendants.
-    fn remove(&mut self, gone: &HashSet<PathBuf>) {
-        if gone.is_empty() {
+    fn remove(&mut self, removed: &HashSet<PathBuf>) {
+        if removed.is_empty() {
             return;
         }
-        let stays = |path: &Path| !path.ancestors().any(|above| gone.contains(above));
-        self.folders.retain(|path, _| stays(path));
-        self.linked.retain(|path| stays(path));
-        self.ruled.retain(|path, _| stays(path));
+        let is_kept = |path: &Path| !path.ancestors().any(|above| removed.contains(above));
+        self.folders.retain(|path, _| is_kept(path));
+        self.linked.retain(|path| is_kept(path));
+        self.ruled.retain(|path, _| is_kept(path));
     }
 }
 
@@ -204,13 +205,17 @@ impl Survey<'_> {
     }
 
     /// Surveys all folders, on at most `most` threads.
-    fn look_at_all(&self, most: usize) -> Vec<(PathBuf, Option<Seen>)> {
-        let threads = if most == 1 { 1 } else { std::thread::available_parallelism().map_or(2, usize::from).min(most) };
+    fn survey_all(&self, max_threads: usize) -> Vec<(PathBuf, Option<SurveyedFolder>)> {
+        let threads = if max_threads == 1 {
+            1
+        } else {
+            std::thread::available_parallelism().map_or(2, usize::from).min(max_threads)
+        };
         std::thread::scope(|scope| {
             // Without other threads this one does all the work.
-            let other = |_| std::thread::Builder::new().spawn_scoped(scope, || self.work()).ok();
+            let other = |_| std::thread::Builder::new().spawn_scoped(scope, || self.survey_queue()).ok();
             let others: Vec<_> = (1..threads).filter_map(other).collect();
-            let mut seen = self.work();
+            let mut seen = self.survey_queue();
             for other in others {
                 match other.join() {
                     Ok(found) => seen.extend(found),
@@ -221,12 +226,12 @@ impl Survey<'_> {
         })
     }
 
-    /// Surveys folders until none is left. Returns `None` for an unreadable folder.
-    fn work(&self) -> Vec<(PathBuf, Option<Seen>)> {
+    /// Surveys folders until the queue is empty. An unreadable folder has the result `None`.
+    fn survey_queue(&self) -> Vec<(PathBuf, Option<SurveyedFolder>)> {
         let mut found = Vec::new();
         while let Some(next) = self.next() {
-            let (seen, below) = match self.look(&next) {
-                Ok((seen, below)) => (Some(seen), below),
+            let (seen, subfolders) = match self.survey_folder(&next) {
+                Ok((seen, subfolders)) => (Some(seen), subfolders),
                 // The folder above has its name, so it is known to be unreadable.
                 Err(error) => {
                     tracing::debug!(folder = %next.folder.display(), %error, "a folder is not surveyed");
@@ -235,18 +240,18 @@ impl Survey<'_> {
             };
             found.push((next.folder, seen));
             let mut queue = self.lock();
-            queue.ahead.extend(below);
-            queue.at_work -= 1;
+            queue.ahead.extend(subfolders);
+            queue.working -= 1;
             let has_waiting = queue.waiting > 0;
             drop(queue);
             if has_waiting {
-                self.changed.notify_all();
+                self.queue_changed.notify_all();
             }
         }
         found
     }
 
-    fn next(&self) -> Option<Ahead> {
+    fn next(&self) -> Option<PendingFolder> {
         let Wanted { cancelled, most, .. } = self.wanted;
         let mut queue = self.lock();
         loop {
@@ -254,23 +259,26 @@ impl Survey<'_> {
                 return None;
             }
             if let Some(next) = queue.ahead.pop() {
-                queue.at_work += 1;
+                queue.working += 1;
                 return Some(next);
             }
-            if queue.at_work == 0 {
+            if queue.working == 0 {
                 return None;
             }
             queue.waiting += 1;
-            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue = self.queue_changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
             queue.waiting -= 1;
         }
     }
 
     /// Surveys one folder: its entries, and the folders among them that are next.
-    fn look(&self, Ahead { folder, rules }: &Ahead) -> io::Result<(Seen, Vec<Ahead>)> {
+    fn survey_folder(
+        &self,
+        PendingFolder { folder, rules }: &PendingFolder,
+    ) -> io::Result<(SurveyedFolder, Vec<PendingFolder>)> {
         let dir = Dir::open(folder, Missing::Refuse)?;
         if let Some(watch) = self.watch {
-            // Before it is listed, so that changes from now on are reported.
+            // Watched before it is listed, so that no later change is missed.
             watch.add(folder, &dir);
         }
         let names = dir.list(self.wanted.most.saturating_add(1))?;
@@ -280,35 +288,35 @@ impl Survey<'_> {
         let rules = ruled.as_ref().map_or(rules, |ruled| &ruled.rules);
         let digest = rules.digest();
         let known = self.wanted.before.and_then(|before| before.folders.get(folder));
-        let mut found = FolderEntries::beside(known.map_or(&[], |known| &known.entries));
-        let has_judged = known.is_some_and(|known| known.rules == digest);
-        let (mut below, mut has_linked) = (Vec::new(), false);
+        let mut found = FolderEntries::new_after(known.map_or(&[], |known| &known.entries));
+        let has_same_rules = known.is_some_and(|known| known.rules == digest);
+        let (mut subfolders, mut has_linked) = (Vec::new(), false);
         for (name, entry) in names.iter() {
             if is_version_control(name) {
                 continue;
             }
-            let left_out = match found.next_known(name).filter(|_| has_judged) {
+            let is_left_out = match found.next_known(name).filter(|_| has_same_rules) {
                 Some(known) if was_judged(known, entry) => known == Surveyed::LeftOut,
                 _ => !rules.is_empty() && rules.leave_out(&folder.join(name), entry == Entry::Directory),
             };
-            let Some((what, names)) = look_at(&dir, name, entry, left_out)? else { continue };
+            let Some((surveyed, names)) = survey_entry(&dir, name, entry, is_left_out)? else { continue };
             has_linked |= names > 1;
-            if what == Surveyed::Folder {
+            if surveyed == Surveyed::Folder {
                 let folder = folder.join(name);
-                if !self.kept.folders.contains_key(&folder) {
-                    below.push(Ahead { folder, rules: rules.clone() });
+                if !self.reused.folders.contains_key(&folder) {
+                    subfolders.push(PendingFolder { folder, rules: rules.clone() });
                 }
             }
-            found.push(name, what);
+            found.push(name, surveyed);
         }
-        let folder = found.survey(known.filter(|_| has_judged), digest);
-        Ok((Seen { folder, has_linked, ruled }, below))
+        let folder = found.survey(known.filter(|_| has_same_rules), digest);
+        Ok((SurveyedFolder { folder, has_linked, ruled }, subfolders))
     }
 
-    fn ruled(&self, folder: &Path, above: &IgnoreRules) -> Ruled {
+    fn ruled(&self, folder: &Path, above: &IgnoreRules) -> RuledFolder {
         let texts = texts(folder, &self.scope);
         let fingerprint = fingerprint(&texts);
-        Ruled { fingerprint, rules: self.ignores.of_texts(folder, above, texts) }
+        RuledFolder { fingerprint, rules: self.ignores.of_texts(folder, above, texts) }
     }
 }
 
@@ -317,27 +325,27 @@ impl Survey<'_> {
 struct FolderEntries<'a> {
     known: &'a [(OsString, Surveyed)],
     /// Number of identical entries at the beginning.
-    same: usize,
+    unchanged: usize,
     entries: Option<Vec<(OsString, Surveyed)>>,
 }
 
 impl<'a> FolderEntries<'a> {
-    fn beside(known: &'a [(OsString, Surveyed)]) -> Self {
-        Self { known, same: 0, entries: None }
+    fn new_after(known: &'a [(OsString, Surveyed)]) -> Self {
+        Self { known, unchanged: 0, entries: None }
     }
 
     /// Known entry of this name, if it is at the same position.
     fn next_known(&self, name: &OsStr) -> Option<Surveyed> {
-        let at = self.entries.as_ref().map_or(self.same, Vec::len);
-        self.known.get(at).filter(|(known, _)| known == name).map(|(_, what)| *what)
+        let index = self.entries.as_ref().map_or(self.unchanged, Vec::len);
+        self.known.get(index).filter(|(known, _)| known == name).map(|(_, what)| *what)
     }
 
     fn push(&mut self, name: &OsStr, what: Surveyed) {
         if self.entries.is_none() && self.next_known(name) == Some(what) {
-            self.same += 1;
+            self.unchanged += 1;
             return;
         }
-        let entries = self.entries.get_or_insert_with(|| self.known.get(..self.same).unwrap_or_default().to_vec());
+        let entries = self.entries.get_or_insert_with(|| self.known.get(..self.unchanged).unwrap_or_default().to_vec());
         entries.push((name.to_owned(), what));
     }
 
@@ -345,8 +353,10 @@ impl<'a> FolderEntries<'a> {
     /// quick.
     fn survey(self, before: Option<&Arc<FolderSurvey>>, rules: u64) -> Arc<FolderSurvey> {
         match (self.entries, before) {
-            (None, Some(before)) if self.same == self.known.len() => Arc::clone(before),
-            (None, _) => Arc::new(FolderSurvey::new(self.known.get(..self.same).unwrap_or_default().to_vec(), rules)),
+            (None, Some(before)) if self.unchanged == self.known.len() => Arc::clone(before),
+            (None, _) => {
+                Arc::new(FolderSurvey::new(self.known.get(..self.unchanged).unwrap_or_default().to_vec(), rules))
+            }
             (Some(entries), _) => Arc::new(FolderSurvey::new(entries, rules)),
         }
     }
@@ -363,7 +373,7 @@ fn was_judged(known: Surveyed, entry: Entry) -> bool {
 }
 
 /// Surveyed kind of an entry, and the number of a file's names. `None` if it is gone already.
-fn look_at(dir: &Dir, name: &OsStr, entry: Entry, left_out: bool) -> io::Result<Option<(Surveyed, u64)>> {
+fn survey_entry(dir: &Dir, name: &OsStr, entry: Entry, left_out: bool) -> io::Result<Option<(Surveyed, u64)>> {
     if left_out {
         return Ok(Some((Surveyed::LeftOut, 1)));
     }

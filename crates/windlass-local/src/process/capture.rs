@@ -1,4 +1,4 @@
-//! Output of a child in bounded memory: the first and the last bytes, and the whole in a file once it no longer fits.
+//! Output of a child: its first and last bytes in bounded memory, and all of it in a file once memory is full.
 
 use std::collections::VecDeque;
 use std::io;
@@ -10,7 +10,7 @@ use tokio::io::AsyncWriteExt as _;
 use windlass_blocking::run_blocking;
 use windlass_tool::private_file;
 
-/// Limits of kept output, and the file for the rest.
+/// Limits of the output in memory, and the file for all of it.
 #[derive(Debug, Clone)]
 pub(crate) struct CaptureLimits {
     /// Maximum number of bytes in memory. Up to this size all output is kept; beyond it one half holds the beginning
@@ -38,7 +38,7 @@ pub(crate) struct Spill {
     pub(crate) complete: bool,
 }
 
-/// Collects one stream.
+/// Collector of one output stream.
 #[derive(Debug)]
 pub(crate) struct Capture {
     limits: CaptureLimits,
@@ -73,7 +73,7 @@ impl Capture {
         Self { limits, head: Vec::new(), tail: VecDeque::new(), total: 0, file: SpillFile::Unused }
     }
 
-    /// Creates the file that exists from the start. Its name is reported at once, so it is made durable.
+    /// Creates the file at once if `spill_above` is zero. The file is reported at once, so its name is made durable.
     pub(crate) async fn begin(&mut self) {
         if self.limits.spill_above == 0 {
             self.open_spill().await;
@@ -91,8 +91,8 @@ impl Capture {
 
     /// Takes the next bytes. Not cancel safe: a dropped call may lose a part of the copy on disk.
     pub(crate) async fn push(&mut self, chunk: &[u8]) {
-        let kept = self.head.len().saturating_add(self.tail.len());
-        if kept.saturating_add(chunk.len()) > self.limits.spill_above.min(self.limits.memory) {
+        let buffered = self.head.len().saturating_add(self.tail.len());
+        if buffered.saturating_add(chunk.len()) > self.limits.spill_above.min(self.limits.memory) {
             self.open_spill().await;
         }
         self.spill(chunk).await;
@@ -220,7 +220,7 @@ async fn durable(file: &mut File, path: &Path) -> io::Result<()> {
     sync_names(path).await
 }
 
-/// Makes the name of a file durable, and those of the folders that a session makes for it.
+/// Makes the name of a file durable, and the names of the folders that a session creates for it.
 async fn sync_names(path: &Path) -> io::Result<()> {
     let path = path.to_owned();
     blocking(move || private_file::sync_names(&path)).await
@@ -239,7 +239,7 @@ async fn create_private(path: &Path, space: KeptSpace) -> io::Result<File> {
     created.await.map(File::from_std)
 }
 
-/// Folder of the session that keeps a file.
+/// Folder of a file, which is the unit of the disk space account.
 fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(path)
 }

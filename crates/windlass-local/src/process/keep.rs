@@ -1,4 +1,4 @@
-//! Output of remote programs, kept like that of local ones.
+//! Captured output of remote programs, with the limits of local ones.
 
 use windlass_tool::{ProcessCommand, ProcessOutcome};
 
@@ -7,8 +7,8 @@ use super::kept_space::KeptSpace;
 use super::local::LocalProcess;
 use super::port::{beside, last_lines, spilled, text_of};
 
-/// Number of bytes of the latest output in a progress report.
-const RECENT: usize = 1024;
+/// Maximum number of bytes of the latest output in a progress report.
+const MAX_RECENT_BYTES: usize = 1024;
 
 /// Output of one program in bounded memory, with the file for all of it: for implementations of
 /// [`Process`](windlass_tool::Process) that run programs elsewhere. The file is on this machine.
@@ -17,15 +17,15 @@ pub struct KeptOutput {
     stdout: Capture,
     stderr: Capture,
     /// `true` if standard error wrote last.
-    last: bool,
+    is_stderr_latest: bool,
 }
 
 impl KeptOutput {
-    /// Keeps output as a command wants it. Makes its file, if that is to be there from the start.
+    /// Creates a capture with the limits of `command`. Also creates its file if `spill_above` is zero.
     ///
     /// The file has the disk space of [`KeptLimits::default`](super::KeptLimits), in its folder alone.
     pub async fn new(command: &ProcessCommand) -> Self {
-        // The folder is counted anew for each output: no account outlives it.
+        // A new account measures the folder again for each output.
         Self::in_space(command, &KeptSpace::default()).await
     }
 
@@ -44,33 +44,33 @@ impl KeptOutput {
         let mut stderr = Capture::new(limits(command.spill.as_deref().map(beside).filter(|_| !command.merge_streams)));
         stdout.begin().await;
         stderr.begin().await;
-        Self { stdout, stderr, last: false }
+        Self { stdout, stderr, is_stderr_latest: false }
     }
 
-    /// Takes bytes of standard output. Not cancel safe: a part of the copy on disk may be lost.
+    /// Appends bytes of standard output. Not cancel safe: a part of the copy on disk may be lost.
     pub async fn take_stdout(&mut self, bytes: &[u8]) {
-        self.last = false;
+        self.is_stderr_latest = false;
         self.stdout.push(bytes).await;
     }
 
-    /// Takes bytes of standard error. Not cancel safe, as for standard output.
+    /// Appends bytes of standard error. Not cancel safe, as for standard output.
     pub async fn take_stderr(&mut self, bytes: &[u8]) {
-        self.last = true;
+        self.is_stderr_latest = true;
         self.stderr.push(bytes).await;
     }
 
-    /// Number of bytes taken.
+    /// Number of bytes appended to both streams.
     pub fn total(&self) -> u64 {
         self.stdout.total().saturating_add(self.stderr.total())
     }
 
-    /// The last lines of the stream that wrote last.
+    /// Last lines of the stream that was written last.
     pub fn latest(&self) -> String {
-        let stream = if self.last { &self.stderr } else { &self.stdout };
-        last_lines(&stream.recent(RECENT))
+        let stream = if self.is_stderr_latest { &self.stderr } else { &self.stdout };
+        last_lines(&stream.recent(MAX_RECENT_BYTES))
     }
 
-    /// Puts all output into an outcome.
+    /// Moves the captured output of both streams into `outcome`.
     pub async fn finish(self, outcome: &mut ProcessOutcome) {
         let (stdout, stderr) = (self.stdout.finish().await, self.stderr.finish().await);
         outcome.spilled = spilled(&stdout, Some(&stderr));

@@ -33,7 +33,7 @@ impl KeptLimits {
     }
 }
 
-/// Account of the disk space for outputs of programs: of each folder, which is that of a session, and of a home.
+/// Account of the disk space for program outputs: one total for each session's folder, and one for the home.
 ///
 /// Existing files are included, whoever wrote them. Clones share the account.
 #[derive(Clone, Default)]
@@ -42,7 +42,7 @@ pub struct KeptSpace(Arc<KeptSpaceState>);
 #[derive(Default)]
 struct KeptSpaceState {
     limits: KeptLimits,
-    /// Folder with a folder for each project, which has one for each session.
+    /// Folder of the home with one folder for each project, in which each session has one.
     projects: Option<PathBuf>,
     state: Mutex<Accounts>,
 }
@@ -53,13 +53,13 @@ struct Accounts {
     home: u64,
     /// `true` once the files of the home are measured.
     is_measured: bool,
-    said: SpaceNotices,
+    sent: SpaceNotices,
     listener: Option<Box<dyn Fn(String) + Send + Sync>>,
-    /// Notices from before there was a listener.
-    waiting: Vec<String>,
+    /// Notices from the time before a listener was set.
+    pending: Vec<String>,
 }
 
-/// Notices that were given, each once.
+/// Notices that were sent already; each is sent once.
 #[derive(Default)]
 struct SpaceNotices {
     near: bool,
@@ -79,7 +79,7 @@ impl KeptSpace {
         Self(Arc::new(KeptSpaceState { limits, ..KeptSpaceState::default() }))
     }
 
-    /// Account of a session whose home has its projects in this folder.
+    /// Account of a session whose home has its projects in the folder `projects`.
     #[must_use]
     pub fn in_home(limits: KeptLimits, projects: impl Into<PathBuf>) -> Self {
         Self(Arc::new(KeptSpaceState { limits, projects: Some(projects.into()), ..KeptSpaceState::default() }))
@@ -88,28 +88,28 @@ impl KeptSpace {
     /// Sends notices to a function: once when four fifths of a limit are used, and once when a limit is reached.
     pub fn on_notice(&self, listener: impl Fn(String) + Send + Sync + 'static) {
         let mut state = self.lock();
-        state.waiting.drain(..).for_each(&listener);
+        state.pending.drain(..).for_each(&listener);
         state.listener = Some(Box::new(listener));
     }
 
-    /// Measures a folder and the home, once, and again near a limit, because files may have been removed. Blocks for as
-    /// long as the disk takes.
+    /// Measures a folder and the home the first time, and again near a limit, because files may have been removed. Blocks
+    /// while it reads the folders.
     pub(crate) fn open(&self, folder: &Path) {
         let KeptLimits { session, home } = self.0.limits;
-        let (counts_folder, counts_home) = {
+        let (measures_folder, measures_home) = {
             let state = self.lock();
             let used = state.folders.get(folder).copied();
             (used.is_none_or(|used| is_near(used, session)), !state.is_measured || is_near(state.home, home))
         };
-        // Without the lock, because others write meanwhile.
-        let own = counts_folder.then(|| size_of(folder));
-        let all = self.0.projects.as_deref().filter(|_| counts_home).map(all_outputs);
+        // Measured without the lock, so that other outputs can be written meanwhile.
+        let folder_size = measures_folder.then(|| size_of(folder));
+        let home_size = self.0.projects.as_deref().filter(|_| measures_home).map(all_outputs);
         let mut state = self.lock();
-        if let Some(own) = own {
-            state.folders.insert(folder.to_owned(), own);
+        if let Some(folder_size) = folder_size {
+            state.folders.insert(folder.to_owned(), folder_size);
         }
-        if let Some(all) = all {
-            (state.home, state.is_measured) = (all, true);
+        if let Some(home_size) = home_size {
+            (state.home, state.is_measured) = (home_size, true);
         }
     }
 
@@ -118,23 +118,23 @@ impl KeptSpace {
         let KeptLimits { session, home } = self.0.limits;
         let mut state = self.lock();
         let used = state.folders.get(folder).copied().unwrap_or_default();
-        let of_home = if self.0.projects.is_some() { home.saturating_sub(state.home) } else { u64::MAX };
-        let taken = wanted.min(session.saturating_sub(used)).min(of_home);
+        let home_room = if self.0.projects.is_some() { home.saturating_sub(state.home) } else { u64::MAX };
+        let taken = wanted.min(session.saturating_sub(used)).min(home_room);
         state.folders.insert(folder.to_owned(), used.saturating_add(taken));
         state.home = state.home.saturating_add(taken);
-        let is_of_session = is_near(used.saturating_add(taken), session);
-        let is_of_home = self.0.projects.is_some() && is_near(state.home, home);
-        let whose = if is_of_session { "this session keeps" } else { "the sessions of this home keep" };
-        let (size, limit) = if is_of_session { (used.saturating_add(taken), session) } else { (state.home, home) };
+        let is_session_near = is_near(used.saturating_add(taken), session);
+        let is_home_near = self.0.projects.is_some() && is_near(state.home, home);
+        let owner = if is_session_near { "this session keeps" } else { "the sessions of this home keep" };
+        let (size, limit) = if is_session_near { (used.saturating_add(taken), session) } else { (state.home, home) };
         let advice = "`windlass sessions gc` frees those of sessions that are not used any more";
-        if taken < wanted && !std::mem::replace(&mut state.said.full, true) {
-            state.said.near = true;
+        if taken < wanted && !std::mem::replace(&mut state.sent.full, true) {
+            state.sent.near = true;
             state.notice(format!(
-                "The outputs that {whose} on disk have reached their limit of {limit} bytes: only the beginning of further ones \
+                "The outputs that {owner} on disk have reached their limit of {limit} bytes: only the beginning of further ones \
                  is kept. {advice}."
             ));
-        } else if (is_of_session || is_of_home) && !std::mem::replace(&mut state.said.near, true) {
-            state.notice(format!("The outputs that {whose} on disk take up {size} of {limit} bytes. {advice}."));
+        } else if (is_session_near || is_home_near) && !std::mem::replace(&mut state.sent.near, true) {
+            state.notice(format!("The outputs that {owner} on disk take up {size} of {limit} bytes. {advice}."));
         }
         taken
     }
@@ -148,7 +148,7 @@ impl Accounts {
     fn notice(&mut self, text: String) {
         match &self.listener {
             Some(listener) => listener(text),
-            None => self.waiting.push(text),
+            None => self.pending.push(text),
         }
     }
 }
@@ -165,9 +165,9 @@ fn size_of(folder: &Path) -> u64 {
 
 /// Total size in bytes of all stored outputs of a home's sessions.
 fn all_outputs(projects: &Path) -> u64 {
-    let folders = |at: &Path| -> Vec<PathBuf> {
+    let folders = |parent: &Path| -> Vec<PathBuf> {
         let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
-        entries(at).filter(is_folder).map(|entry| entry.path()).collect()
+        entries(parent).filter(is_folder).map(|entry| entry.path()).collect()
     };
     let sessions = folders(projects).into_iter().flat_map(|project| folders(&project));
     sessions.map(|session| size_of(&session.join(OUTPUTS))).sum()
@@ -204,10 +204,10 @@ mod tests {
         assert_eq!(space.take(place.path(), 150), 150);
         assert!(heard.lock().unwrap()[0].contains("850 of 1000 bytes"), "{heard:?}");
         assert_eq!((space.take(place.path(), 400), space.take(place.path(), 1)), (150, 0));
-        let said = heard.lock().unwrap().clone();
+        let sent = heard.lock().unwrap().clone();
         assert!(
-            said.len() == 2 && said[1].contains("reached their limit of 1000") && said[1].contains("gc"),
-            "{said:?}"
+            sent.len() == 2 && sent[1].contains("reached their limit of 1000") && sent[1].contains("gc"),
+            "{sent:?}"
         );
         // Another session has its own limit, and removed bytes are free again.
         let other = tempfile::tempdir().unwrap();

@@ -21,14 +21,14 @@ use super::sys::Watchdog;
 /// watchdog is one sleeping `sh`, started with the first program and ended on drop. One `LocalProcess` may serve many
 /// sessions. It needs a tokio runtime with time and I/O enabled.
 ///
-/// On Linux a call's tree is found, unless a process clears its environment, leaves its session, loses its parents and
-/// closes its output all at once. On other Unix systems the tree is the process group, and processes that leave it
+/// On Linux every process of a call is found, except one that at once clears its environment, leaves its session, loses
+/// its parents and closes its output. On other Unix systems the tree is the process group, and processes that leave it
 /// (`setsid`) are not found. On Windows it is a job object.
 #[derive(Debug)]
 pub struct LocalProcess {
     session: String,
     calls: AtomicU64,
-    places: Semaphore,
+    slots: Semaphore,
     watchdog: Arc<Watchdog>,
     spill_cap: u64,
     space: KeptSpace,
@@ -53,7 +53,7 @@ impl LocalProcess {
         Self {
             session,
             calls: AtomicU64::new(0),
-            places: Semaphore::new(Self::DEFAULT_CONCURRENCY),
+            slots: Semaphore::new(Self::DEFAULT_CONCURRENCY),
             watchdog,
             spill_cap: Self::DEFAULT_SPILL_CAP,
             space: KeptSpace::default(),
@@ -64,7 +64,7 @@ impl LocalProcess {
     /// Sets the maximum number of concurrent programs; at least one.
     #[must_use]
     pub fn with_concurrency(mut self, programs: usize) -> Self {
-        self.places = Semaphore::new(programs.clamp(1, Semaphore::MAX_PERMITS));
+        self.slots = Semaphore::new(programs.clamp(1, Semaphore::MAX_PERMITS));
         self
     }
 
@@ -113,11 +113,11 @@ impl LocalProcess {
     }
 
     /// Reserves a slot among the concurrent programs, for a program that needs one.
-    async fn place(&self, spec: &Spec) -> io::Result<Option<SemaphorePermit<'_>>> {
+    async fn acquire_slot(&self, spec: &Spec) -> io::Result<Option<SemaphorePermit<'_>>> {
         if spec.background {
             return Ok(None);
         }
-        self.places.acquire().await.map(Some).map_err(io::Error::other)
+        self.slots.acquire().await.map(Some).map_err(io::Error::other)
     }
 
     /// Waits for a slot, runs a program and ends all its processes.
@@ -128,16 +128,16 @@ impl LocalProcess {
         cancel: impl Future<Output = ()>,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> io::Result<Finished> {
-        let asked = Instant::now();
+        let requested_at = Instant::now();
         let mut cancel = pin!(cancel);
-        let place = tokio::select! {
+        let slot = tokio::select! {
             biased;
-            () = &mut cancel => return Ok(never_started(spec, asked.elapsed())),
-            place = self.place(spec) => place?,
+            () = &mut cancel => return Ok(never_started(spec, requested_at.elapsed())),
+            slot = self.acquire_slot(spec) => slot?,
         };
         let value = self.next_mark();
         let finished = run::run(spec, (Self::MARK, &value), &self.watchdog, cancel, progress).await;
-        drop(place);
+        drop(slot);
         finished
     }
 }

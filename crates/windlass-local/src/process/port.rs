@@ -31,7 +31,7 @@ impl Process for LocalProcess {
         let spec = spec_of(command, self.spill_cap(), self.space());
         match self.execute(&spec, cancel.cancelled(), &mut progress).await {
             Ok(finished) => Ok(outcome(finished, self.code_page())),
-            Err(error) => Err(ProcessError::new(why_not_started(&spec, &error)).with_source(error)),
+            Err(error) => Err(ProcessError::new(start_failure(&spec, &error)).with_source(error)),
         }
     }
 }
@@ -53,7 +53,7 @@ fn spec_of(command: ProcessCommand, spill_cap: u64, space: &KeptSpace) -> Spec {
         env: command.env,
         cwd: command.cwd,
         stdin: match command.terminal {
-            Some(_) => Some(typed(command.stdin.as_deref().unwrap_or_default())),
+            Some(_) => Some(typed_input(command.stdin.as_deref().unwrap_or_default())),
             None => command.stdin,
         },
         streams: if command.merge_streams || command.terminal.is_some() { Streams::Merged } else { Streams::Separate },
@@ -70,7 +70,7 @@ fn spec_of(command: ProcessCommand, spill_cap: u64, space: &KeptSpace) -> Spec {
 const END_OF_INPUT: u8 = 4;
 
 /// Input as it is typed at a terminal, with its end.
-fn typed(input: &[u8]) -> Arc<[u8]> {
+fn typed_input(input: &[u8]) -> Arc<[u8]> {
     // After an unfinished line the first character only sends the line.
     let ends = if input.is_empty() || input.ends_with(b"\n") { &[END_OF_INPUT][..] } else { &[END_OF_INPUT; 2] };
     [input, ends].concat().into()
@@ -104,14 +104,15 @@ fn outcome(finished: Finished, code_page: Option<u32>) -> ProcessOutcome {
     outcome
 }
 
-/// File with the output: that of standard output, or else that of standard error. Both together are whole or not.
+/// File with the output: that of standard output, or else that of standard error. It is complete only if both files
+/// are.
 pub(super) fn spilled(stdout: &Captured, stderr: Option<&Captured>) -> Option<SpilledOutput> {
     let files = || [Some(stdout), stderr].into_iter().flatten().filter_map(|captured| captured.spill.as_ref());
     let first = files().next()?;
     Some(SpilledOutput::new(&first.path, first.bytes, files().all(|spill| spill.complete)))
 }
 
-/// Kept bytes as text. A character cut in two at the gap is left out.
+/// Captured bytes as text. A character that the gap cuts in two is left out.
 pub(crate) fn text_of(captured: Captured, code_page: Option<u32>) -> CapturedOutput {
     if captured.is_whole() {
         let mut all = captured.head;
@@ -157,7 +158,7 @@ pub(super) fn last_lines(bytes: &[u8]) -> String {
     lines.get(skip..).unwrap_or_default().join("\n")
 }
 
-fn why_not_started(spec: &Spec, error: &io::Error) -> String {
+fn start_failure(spec: &Spec, error: &io::Error) -> String {
     let program = Path::new(AsRef::<OsStr>::as_ref(&spec.program)).display();
     let cwd = spec.cwd.display();
     match error.kind() {

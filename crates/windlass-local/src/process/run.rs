@@ -1,4 +1,4 @@
-//! One child from start to end.
+//! Run of one child process, from its start until none of its processes is left.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -17,27 +17,28 @@ use windlass_blocking::{BlockingError, run_blocking};
 
 use super::sys::{self, Force, InputPipe, OutputPipe, Spawned, Tree, Watchdog};
 
-/// Time for processes left behind by the child to write before they are stopped: enough for the filter at the end of a
-/// process substitution, short enough not to be noticed.
+/// Time in which processes that the child left behind may still write, before they are stopped. Enough for the filter
+/// of a process substitution, and too short to be noticed.
 const LINGER: Duration = Duration::from_millis(250);
-/// Time for a process to end after it has closed its output, as many do on their way out.
-const SETTLE: Duration = Duration::from_millis(100);
+/// Time for the tree to end after the child has exited and all its output is closed.
+const EXIT_WAIT: Duration = Duration::from_millis(100);
 /// Time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(500);
-/// Time after SIGKILL until the wait is given up.
-const GIVE_UP: Duration = Duration::from_millis(1500);
-/// Interval between two checks of a tree that is ending.
-const LOOK: Duration = Duration::from_millis(10);
+/// Maximum wait for the end of processes after SIGKILL.
+const KILL_WAIT: Duration = Duration::from_millis(1500);
+/// Interval between two checks whether a process tree has ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 const PROGRESS_BYTES: usize = 1024;
 const READ_BYTES: usize = 64 * 1024;
 
 /// Runs a child to its end and ends all processes that it leaves behind.
 ///
-/// Dropping the future kills the tree at once; nothing then waits for its end.
+/// `mark` is the name and value of the environment variable by which all processes of the child are found. Dropping the
+/// future kills the process tree at once, without a wait for its end.
 ///
 /// # Errors
-/// The start failed: no such program or folder, or no free process or file numbers.
+/// The child could not start: its program or folder is missing, or no process or file descriptor is free.
 #[expect(clippy::disallowed_methods, reason = "measures how long a real program waits and runs")]
 pub(super) async fn run(
     spec: &Spec,
@@ -52,7 +53,7 @@ pub(super) async fn run(
     let started = Instant::now();
     let mut output = Output::new(spec, stdout, stderr);
     output.begin().await;
-    // A limit beyond the range of the clock is no limit.
+    // A timeout that overflows the clock is ignored.
     let deadline = spec.timeout.and_then(|limit| started.checked_add(limit));
 
     let (end, mut exit) = {
@@ -60,22 +61,22 @@ pub(super) async fn run(
         let feeding = feed(stdin, spec.stdin.as_deref());
         tokio::select! {
             biased;
-            ended = attend(&mut child, &mut output, deadline, cancel, &mut observer) => ended?,
+            ended = read_until_end(&mut child, &mut output, deadline, cancel, &mut observer) => ended?,
             never = feeding => match never {},
         }
     };
-    let mut left = Left::default();
+    let mut leftovers = Leftovers::default();
     if end == End::Exited {
         output.drain(LINGER).await;
     }
-    let is_settled = end == End::Exited && output.is_closed() && settle(guard.tree()).await;
-    if !is_settled {
-        left = stop(guard.tree(), &mut output).await;
+    let is_gone = end == End::Exited && output.is_closed() && wait_until_gone(guard.tree()).await;
+    if !is_gone {
+        leftovers = stop(guard.tree(), &mut output).await;
     }
     if exit.is_none() {
-        exit = timeout(GIVE_UP, child.wait()).await.ok().transpose()?.map(sys::exit_of);
+        exit = timeout(KILL_WAIT, child.wait()).await.ok().transpose()?.map(sys::exit_of);
     }
-    output.drain(LOOK).await;
+    output.drain(POLL_INTERVAL).await;
     if exit.is_some() {
         child.group().reap();
     }
@@ -86,8 +87,8 @@ pub(super) async fn run(
         exit,
         stdout,
         stderr,
-        stopped: if end == End::Exited { left.found } else { 0 },
-        survivors: left.remaining,
+        stopped: if end == End::Exited { leftovers.found } else { 0 },
+        survivors: leftovers.remaining,
         elapsed: started.elapsed(),
     })
 }
@@ -104,7 +105,7 @@ async fn feed(pipe: Option<InputPipe>, input: Option<&[u8]>) -> Infallible {
 }
 
 /// Reads the output until the child exits, time is up or the call is cancelled.
-async fn attend(
+async fn read_until_end(
     child: &mut Child,
     output: &mut Output,
     deadline: Option<Instant>,
@@ -114,16 +115,16 @@ async fn attend(
     let mut cancel = pin!(cancel);
     let mut exited = pin!(child.wait());
     loop {
-        // Checks the ends first, so that a flood of output never starves them.
+        // Cancellation, timeout and exit are polled first, so that a flood of output never delays them.
         tokio::select! {
             biased;
             () = &mut cancel => return Ok((End::Cancelled, None)),
             () = until(deadline) => return Ok((End::TimedOut, None)),
             status = &mut exited => return Ok((End::Exited, Some(sys::exit_of(status?)))),
-            () = sleep_until(observer.next), if observer.is_due_for(output.total()) => {
-                observer.look(output);
+            () = sleep_until(observer.next), if observer.has_new_output(output.total()) => {
+                observer.send_progress(output);
             }
-            ready = output.read(), if !output.is_closed() => output.take(ready).await,
+            ready = output.read(), if !output.is_closed() => output.store(ready).await,
         }
     }
 }
@@ -135,13 +136,14 @@ async fn until(deadline: Option<Instant>) {
     }
 }
 
-/// `true` if nothing is left of a tree whose child has ended and whose output is closed.
+/// Waits up to [`EXIT_WAIT`] until no process of the tree is left, and returns `true` if that happens. The child must
+/// have exited, and its output must be closed.
 #[expect(clippy::disallowed_methods, reason = "measures how long a real program waits and runs")]
-async fn settle(tree: &Tree) -> bool {
+async fn wait_until_gone(tree: &Tree) -> bool {
     if tree.is_plainly_gone() {
         return true;
     }
-    let end = Instant::now() + SETTLE;
+    let end = Instant::now() + EXIT_WAIT;
     loop {
         if signal(tree, Force::None, false).await == 0 {
             return true;
@@ -149,47 +151,52 @@ async fn settle(tree: &Tree) -> bool {
         if Instant::now() >= end {
             return false;
         }
-        sleep(LOOK).await;
+        sleep(POLL_INTERVAL).await;
     }
 }
 
+/// Numbers of processes that the child left behind.
 #[derive(Debug, Default)]
-struct Left {
+struct Leftovers {
+    /// Number before the first signal.
     found: usize,
+    /// Number after the last signal.
     remaining: usize,
 }
 
-/// Ends a tree: asks, waits, kills. The output is read meanwhile, so that no process blocks on a full pipe.
+/// Ends a process tree with SIGTERM, then with SIGKILL. The output is read meanwhile, so that no process blocks on a
+/// full pipe.
 #[expect(clippy::disallowed_methods, reason = "measures how long a real program waits and runs")]
-async fn stop(tree: &Tree, output: &mut Output) -> Left {
-    let wide = !output.is_closed();
-    let found = signal(tree, Force::Ask, wide).await;
+async fn stop(tree: &Tree, output: &mut Output) -> Leftovers {
+    let with_pipe_holders = !output.is_closed();
+    let found = signal(tree, Force::Ask, with_pipe_holders).await;
     let mut remaining = found;
     let grace = Instant::now() + GRACE;
     while remaining > 0 && Instant::now() < grace {
-        output.drain(LOOK).await;
-        sleep(LOOK / 4).await;
-        remaining = signal(tree, Force::None, wide).await;
+        output.drain(POLL_INTERVAL).await;
+        sleep(POLL_INTERVAL / 4).await;
+        remaining = signal(tree, Force::None, with_pipe_holders).await;
     }
-    let give_up = Instant::now() + GIVE_UP;
+    let give_up = Instant::now() + KILL_WAIT;
     while remaining > 0 && Instant::now() < give_up {
-        remaining = signal(tree, Force::Kill, wide).await;
-        output.drain(LOOK).await;
-        sleep(LOOK / 4).await;
+        remaining = signal(tree, Force::Kill, with_pipe_holders).await;
+        output.drain(POLL_INTERVAL).await;
+        sleep(POLL_INTERVAL / 4).await;
         if remaining > 0 {
-            remaining = signal(tree, Force::None, wide).await;
+            remaining = signal(tree, Force::None, with_pipe_holders).await;
         }
     }
-    Left { found, remaining }
+    Leftovers { found, remaining }
 }
 
-/// Signals a tree on a blocking thread, because searching all processes takes milliseconds.
-async fn signal(tree: &Tree, force: Force, wide: bool) -> usize {
+/// Signals a tree on a blocking thread, because searching all processes takes milliseconds. Returns the number of its
+/// living processes.
+async fn signal(tree: &Tree, force: Force, with_pipe_holders: bool) -> usize {
     let tree = tree.clone();
-    let apart = tree.clone();
-    match run_blocking(move || apart.signal(force, wide)).await {
-        // The rest of a program has to end all the same.
-        Err(BlockingError::NoThread) => tree.signal(force, wide),
+    let owned_tree = tree.clone();
+    match run_blocking(move || owned_tree.signal(force, with_pipe_holders)).await {
+        // No blocking thread is free: this thread signals the tree, which must end in any case.
+        Err(BlockingError::NoThread) => tree.signal(force, with_pipe_holders),
         done => done.unwrap_or_default(),
     }
 }
@@ -252,7 +259,7 @@ impl Output {
         Self { out: Stream::new(stdout, &spec.stdout), err: stderr.map(|pipe| Stream::new(pipe, &spec.stderr)) }
     }
 
-    /// Creates the files that exist from the start.
+    /// Creates the output files that must exist even if nothing is written.
     async fn begin(&mut self) {
         self.out.capture.begin().await;
         if let Some(err) = &mut self.err {
@@ -269,7 +276,7 @@ impl Output {
         self.out.capture.total().saturating_add(err)
     }
 
-    /// Reads the next bytes of either stream, for [`take`](Self::take). Cancel safe.
+    /// Reads the next bytes of either stream, for [`store`](Self::take). Cancel safe.
     async fn read(&mut self) -> Ready {
         let out = self.out.read();
         match &mut self.err {
@@ -281,11 +288,11 @@ impl Output {
         }
     }
 
-    async fn take(&mut self, ready: Ready) {
+    async fn store(&mut self, ready: Ready) {
         if !ready.is_err {
-            self.out.take(ready.count).await;
+            self.out.store(ready.count).await;
         } else if let Some(err) = &mut self.err {
-            err.take(ready.count).await;
+            err.store(ready.count).await;
         }
     }
 
@@ -297,7 +304,7 @@ impl Output {
             let Ok(ready) = timeout_at(end, self.read()).await else {
                 break;
             };
-            self.take(ready).await;
+            self.store(ready).await;
             if Instant::now() >= end {
                 break;
             }
@@ -327,7 +334,7 @@ impl Stream {
                     self.buffer.resize(READ_BYTES, 0);
                 }
                 pipe.read(&mut self.buffer).await.unwrap_or_else(|error| {
-                    // The error is as final as the end, and does not occur on working pipes.
+                    // A read error ends the stream like its end does. Working pipes have none, so it is logged.
                     if !sys::is_end_of_terminal(&error) {
                         tracing::warn!(%error, "the output of a program cannot be read further");
                     }
@@ -338,7 +345,7 @@ impl Stream {
         }
     }
 
-    async fn take(&mut self, count: usize) {
+    async fn store(&mut self, count: usize) {
         if count == 0 {
             self.pipe = None;
             self.buffer = Vec::new();
@@ -352,27 +359,27 @@ impl Stream {
 struct Observer<'a> {
     started: Instant,
     next: Instant,
-    seen: u64,
+    reported_bytes: u64,
     report: &'a mut (dyn FnMut(Progress) + Send),
 }
 
 impl<'a> Observer<'a> {
     fn new(started: Instant, report: &'a mut (dyn FnMut(Progress) + Send)) -> Self {
-        Self { started, next: started + PROGRESS_EVERY, seen: 0, report }
+        Self { started, next: started + PROGRESS_EVERY, reported_bytes: 0, report }
     }
 
-    fn is_due_for(&self, total: u64) -> bool {
-        total > self.seen
+    fn has_new_output(&self, total: u64) -> bool {
+        total > self.reported_bytes
     }
 
     #[expect(clippy::disallowed_methods, reason = "measures how long a real program waits and runs")]
-    fn look(&mut self, output: &Output) {
-        self.seen = output.total();
+    fn send_progress(&mut self, output: &Output) {
+        self.reported_bytes = output.total();
         self.next = Instant::now() + PROGRESS_EVERY;
         let mut recent = output.out.capture.recent(PROGRESS_BYTES);
         if let Some(err) = &output.err {
             recent.extend(err.capture.recent(PROGRESS_BYTES));
         }
-        (self.report)(Progress { recent, total: self.seen, elapsed: self.started.elapsed() });
+        (self.report)(Progress { recent, total: self.reported_bytes, elapsed: self.started.elapsed() });
     }
 }

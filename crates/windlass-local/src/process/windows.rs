@@ -56,7 +56,7 @@ impl Tree {
         true
     }
 
-    pub(super) fn signal(&self, force: Force, _wide: bool) -> usize {
+    pub(super) fn signal(&self, force: Force, _with_pipe_holders: bool) -> usize {
         if force != Force::None {
             self.0.signal(EndSignal::Kill);
         }

@@ -9,26 +9,26 @@ use windlass_tool::ignore_rules::IgnoreRules;
 
 use crate::walk::{Scope, fingerprint, texts};
 
-use super::{Ahead, News, Ruled, SurveyedTree, Watch};
+use super::{News, PendingFolder, RuledFolder, SurveyedTree, Watch};
 
 /// State that a survey leaves for the next one.
 #[derive(Debug)]
 pub(super) struct Memo {
-    /// Source of change reports. `None` if that does not work, and is not tried again.
+    /// Source of change reports. `None` after a failure, which is not retried.
     watch: Option<Arc<Watch>>,
     /// Number of the last report that this survey includes.
     upto: u64,
     /// Digest of the rules above the root.
     above: u64,
     linked: HashSet<PathBuf>,
-    ruled: BTreeMap<PathBuf, Ruled>,
+    ruled: BTreeMap<PathBuf, RuledFolder>,
 }
 
-/// Watch of the tree, and its reports since the last request: a new one begins if the tree is large enough.
+/// Watch of the tree, and its reports since the last survey. A new watch begins if the tree has `min_entries` entries.
 pub(super) fn watch(
     before: Option<&TreeSurvey>,
     memo: Option<&Memo>,
-    worth: usize,
+    min_entries: usize,
 ) -> (Option<Arc<Watch>>, Option<News>) {
     let begin = || Watch::begin().map(Arc::new);
     match memo {
@@ -39,39 +39,41 @@ pub(super) fn watch(
         Some(_) => (None, None),
         None => {
             let entries = |before: &TreeSurvey| before.folders.values().map(|folder| folder.entries.len()).sum();
-            let is_worth = before.is_some_and(|before| {
+            let is_large = before.is_some_and(|before| {
                 let entries: usize = entries(before);
-                entries >= worth
+                entries >= min_entries
             });
-            (if is_worth { begin() } else { None }, None)
+            (if is_large { begin() } else { None }, None)
         }
     }
 }
 
-/// Part of a tree that need not be surveyed, and the folders that must. `None` if everything must.
+/// Part of the tree that is taken over from the last survey, and the folders to survey again. `None` if the whole tree
+/// must be surveyed.
 pub(super) fn plan(
     before: &TreeSurvey,
     memo: &Memo,
     news: &News,
     above: &IgnoreRules,
     scope: &Scope<'_>,
-) -> Option<(SurveyedTree, Vec<Ahead>)> {
-    let same_rules = |(folder, ruled): (&PathBuf, &Ruled)| fingerprint(&texts(folder, scope)) == ruled.fingerprint;
+) -> Option<(SurveyedTree, Vec<PendingFolder>)> {
+    let is_unchanged =
+        |(folder, ruled): (&PathBuf, &RuledFolder)| fingerprint(&texts(folder, scope)) == ruled.fingerprint;
     if news.from != memo.upto || news.has_rules || memo.above != above.digest() {
         return None;
     }
-    let mut kept =
+    let mut tree =
         SurveyedTree { folders: before.folders.clone(), linked: memo.linked.clone(), ruled: memo.ruled.clone() };
-    kept.remove(&news.moved);
+    tree.remove(&news.moved);
     // Some rules are in unwatched places: in git's own data, or behind a link.
-    if !kept.ruled.iter().all(same_rules) {
+    if !tree.ruled.iter().all(is_unchanged) {
         return None;
     }
-    let folders: HashSet<&PathBuf> = news.touched.iter().chain(&kept.linked).collect();
-    let ahead = folders.into_iter().filter(|folder| kept.folders.contains_key(*folder));
-    let ahead = ahead.map(|folder| Ahead { folder: folder.clone(), rules: rules_above(folder, &kept, above) });
+    let folders: HashSet<&PathBuf> = news.touched.iter().chain(&tree.linked).collect();
+    let ahead = folders.into_iter().filter(|folder| tree.folders.contains_key(*folder));
+    let ahead = ahead.map(|folder| PendingFolder { folder: folder.clone(), rules: rules_above(folder, &tree, above) });
     let ahead = ahead.collect();
-    Some((kept, ahead))
+    Some((tree, ahead))
 }
 
 /// Rules of the folders above a folder.

@@ -21,16 +21,16 @@ use windlass_tool::FolderSurvey;
 use super::rule_files::RULES;
 use crate::workspace::dir::Dir;
 
-/// A tree takes at most one in `SHARE` of the watches that the system grants one user, because other programs need
-/// some.
+/// Divisor of the watches that the system grants one user: a tree uses at most one in `SHARE`, so that other programs
+/// have some too.
 const SHARE: usize = 4;
 
 /// Number of bytes of reports that are read at once.
-const READ: usize = 64 * 1024;
+const READ_BYTES: usize = 64 * 1024;
 
 /// File systems whose changes are all made by programs of this machine, by their magic numbers: ext, btrfs, xfs, tmpfs,
 /// f2fs, overlayfs, zfs, bcachefs, ramfs.
-const LOCAL: [u64; 9] =
+const LOCAL_FILE_SYSTEMS: [u64; 9] =
     [0xEF53, 0x9123_683E, 0x5846_5342, 0x0102_1994, 0xF2F5_2010, 0x794C_7630, 0x2FC1_2FC1, 0xCA45_1A4E, 0x8584_58F6];
 
 const CHANGES: WatchFlags = WatchFlags::MODIFY
@@ -50,7 +50,7 @@ pub(super) struct Watch {
     reports: OwnedFd,
     watched: Mutex<Watched>,
     /// Maximum number of folders.
-    most: usize,
+    max_folders: usize,
 }
 
 #[derive(Debug, Default)]
@@ -81,7 +81,7 @@ pub(super) struct News {
     pub(super) upto: u64,
     /// Folders with changes.
     pub(super) touched: HashSet<PathBuf>,
-    /// Folders that were added, removed or moved: all knowledge of their descendants is void.
+    /// Folders that were added, removed or moved. The survey of their descendants is outdated.
     pub(super) moved: HashSet<PathBuf>,
     /// `true` if ignore files are among the changes.
     pub(super) has_rules: bool,
@@ -92,8 +92,8 @@ impl Watch {
     pub(super) fn begin() -> Option<Self> {
         let reports = inotify::init(CreateFlags::NONBLOCK.union(CreateFlags::CLOEXEC)).ok()?;
         let limit = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok()?;
-        let most = limit.trim().parse::<usize>().ok()? / SHARE;
-        Some(Self { reports, watched: Mutex::default(), most })
+        let max_folders = limit.trim().parse::<usize>().ok()? / SHARE;
+        Some(Self { reports, watched: Mutex::default(), max_folders })
     }
 
     fn watched(&self) -> MutexGuard<'_, Watched> {
@@ -136,13 +136,13 @@ impl Watch {
         let mut watched = self.watched();
         let mut news = News { from: watched.reads, upto: watched.reads.checked_add(1)?, ..News::default() };
         watched.reads = news.upto;
-        let mut buffer = Vec::with_capacity(READ);
+        let mut buffer = Vec::with_capacity(READ_BYTES);
         let mut reader = Reader::new(self.reports.as_fd(), buffer.spare_capacity_mut());
         loop {
             match reader.next() {
                 Ok(event) => {
                     let name = event.file_name().map(|name| OsStr::from_bytes(name.to_bytes()));
-                    watched.take(event.wd(), event.events(), name, &mut news)?;
+                    watched.add_report(event.wd(), event.events(), name, &mut news)?;
                 }
                 Err(Errno::AGAIN) => break,
                 Err(Errno::INTR) => {}
@@ -162,7 +162,7 @@ impl Watched {
         if self.folders.get(path).is_some_and(|known| known.identity == identity) {
             return Ok(());
         }
-        if self.folders.len() >= watch.most {
+        if self.folders.len() >= watch.max_folders {
             return Err(io::Error::other("it has too many folders"));
         }
         self.check_device(identity.0, dir)?;
@@ -175,11 +175,11 @@ impl Watched {
             return Ok(());
         }
         self.by_number.insert(number, path.to_owned());
-        let was = self.folders.insert(path.to_owned(), Folder { number, identity });
-        if let Some(was) = was.filter(|was| was.number != number) {
-            self.by_number.remove(&was.number);
+        let previous = self.folders.insert(path.to_owned(), Folder { number, identity });
+        if let Some(previous) = previous.filter(|previous| previous.number != number) {
+            self.by_number.remove(&previous.number);
             // The watch may have ended by itself.
-            let _ = inotify::remove_watch(&watch.reports, was.number);
+            let _ = inotify::remove_watch(&watch.reports, previous.number);
         }
         Ok(())
     }
@@ -190,20 +190,20 @@ impl Watched {
         }
         #[allow(clippy::unnecessary_cast, clippy::cast_sign_loss, reason = "the type differs from system to system")]
         let kind = rustix::fs::fstatfs(dir)?.f_type as u64 & u64::from(u32::MAX);
-        if !LOCAL.contains(&kind) {
+        if !LOCAL_FILE_SYSTEMS.contains(&kind) {
             return Err(io::Error::other("a part of it is on a file system that other machines may change"));
         }
         self.devices.insert(device);
         Ok(())
     }
 
-    /// Takes in one report. `None` if reports were lost.
-    fn take(&mut self, number: i32, what: ReadFlags, name: Option<&OsStr>, news: &mut News) -> Option<()> {
-        if what.intersects(ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT) {
+    /// Adds one report to `news`. `None` if reports were lost.
+    fn add_report(&mut self, number: i32, flags: ReadFlags, name: Option<&OsStr>, news: &mut News) -> Option<()> {
+        if flags.intersects(ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT) {
             return None;
         }
         let Some(folder) = self.by_number.get(&number) else { return Some(()) };
-        if what.contains(ReadFlags::IGNORED) {
+        if flags.contains(ReadFlags::IGNORED) {
             let folder = folder.clone();
             self.by_number.remove(&number);
             if self.folders.get(&folder).is_some_and(|known| known.number == number) {
@@ -216,24 +216,24 @@ impl Watched {
         }
         let Some(name) = name else { return Some(()) };
         news.has_rules |= RULES.iter().any(|known| name == *known);
-        let has_moved = ReadFlags::CREATE | ReadFlags::DELETE | ReadFlags::MOVED_FROM | ReadFlags::MOVED_TO;
-        if what.contains(ReadFlags::ISDIR) && what.intersects(has_moved) {
+        let move_flags = ReadFlags::CREATE | ReadFlags::DELETE | ReadFlags::MOVED_FROM | ReadFlags::MOVED_TO;
+        if flags.contains(ReadFlags::ISDIR) && flags.intersects(move_flags) {
             news.moved.insert(folder.join(name));
         }
         Some(())
     }
 
-    /// Keeps the folders for which `stays` is true. Others are watched anew when they are surveyed.
-    fn retain(&mut self, watch: &Watch, stays: impl Fn(&Path) -> bool) {
+    /// Keeps the folders for which `is_kept` is true. Others are watched anew when they are surveyed.
+    fn retain(&mut self, watch: &Watch, is_kept: impl Fn(&Path) -> bool) {
         let by_number = &mut self.by_number;
         self.folders.retain(|path, folder| {
-            let stays = stays(path);
-            if !stays {
+            let is_kept = is_kept(path);
+            if !is_kept {
                 by_number.remove(&folder.number);
                 // The watch may have ended by itself.
                 let _ = inotify::remove_watch(&watch.reports, folder.number);
             }
-            stays
+            is_kept
         });
     }
 }

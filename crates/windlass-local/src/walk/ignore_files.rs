@@ -16,8 +16,8 @@ use windlass_tool::ignore_rules::{IgnoreFiles, IgnoreRules, IgnoreTexts, MAX_IGN
 use super::scope::Scope;
 use crate::workspace::{dir, resolve};
 
-/// Maximum length of a line with which git names its folder.
-const LONGEST_POINTER: u64 = 64 * 1024;
+/// Maximum size in bytes of a file in which git stores the path of its folder.
+const MAX_POINTER_BYTES: u64 = 64 * 1024;
 
 /// Rules of the folders that a walk has entered.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(crate) struct WalkRules {
     /// Rules by path, as whole strings: comparing paths part by part takes longer.
     folders: RwLock<HashMap<OsString, IgnoreRules>>,
     /// `true` if there are any rules at all.
-    any: AtomicBool,
+    has_rules: AtomicBool,
 }
 
 impl WalkRules {
@@ -37,27 +37,27 @@ impl WalkRules {
 
     /// `true` if the rules of `folder`'s parent, which was entered, or of folders above leave it out.
     pub(super) fn leave_out_folder(&self, folder: &Path) -> bool {
-        let rules = || Some(self.of(folder.parent()?));
-        self.any.load(Ordering::Relaxed) && rules().is_some_and(|rules| rules.leave_out(folder, true))
+        let rules = || Some(self.rules_of(folder.parent()?));
+        self.has_rules.load(Ordering::Relaxed) && rules().is_some_and(|rules| rules.leave_out(folder, true))
     }
 
     /// Reads the ignore files of a folder before its entries are checked. Those above the root are read with the root.
     pub(super) fn enter(&self, folder: &Path, scope: &Scope<'_>) {
         let above = match folder.parent() {
             _ if folder == scope.root => self.above(scope),
-            Some(above) => self.of(above),
+            Some(above) => self.rules_of(above),
             None => IgnoreRules::default(),
         };
         let rules = self.read_folder(folder, &above, scope);
         if !rules.is_empty() {
-            self.any.store(true, Ordering::Relaxed);
+            self.has_rules.store(true, Ordering::Relaxed);
             // A root may be spelled with a slash at its end; the parents of its entries are not.
             let folder = folder.components().as_path().into();
             self.folders.write().unwrap_or_else(PoisonError::into_inner).insert(folder, rules);
         }
     }
 
-    fn of(&self, folder: &Path) -> IgnoreRules {
+    fn rules_of(&self, folder: &Path) -> IgnoreRules {
         let folders = self.folders.read().unwrap_or_else(PoisonError::into_inner);
         folders.get(folder.as_os_str()).cloned().unwrap_or_default()
     }
@@ -81,11 +81,12 @@ impl WalkRules {
 
 /// Reads the ignore files of a folder.
 pub(crate) fn texts(folder: &Path, scope: &Scope<'_>) -> IgnoreTexts {
-    let whole = |opened: io::Result<Option<File>>| opened?.map(|file| bounded(file, MAX_IGNORE_FILE)).transpose();
+    let read_whole =
+        |opened: io::Result<Option<File>>| opened?.map(|file| read_bounded(file, MAX_IGNORE_FILE)).transpose();
     [
-        whole(open(&folder.join(".ignore"), folder, scope)),
-        whole(open(&folder.join(".gitignore"), folder, scope)),
-        whole(open_exclude(folder, scope)),
+        read_whole(open(&folder.join(".ignore"), folder, scope)),
+        read_whole(open(&folder.join(".gitignore"), folder, scope)),
+        read_whole(open_exclude(folder, scope)),
     ]
 }
 
@@ -112,9 +113,9 @@ pub(super) struct FolderRules {
 impl FolderRules {
     /// `true` if the rules of `file`'s folder, which was entered, or of folders above leave it out.
     pub(super) fn leave_out(&mut self, file: &Path, all: &WalkRules) -> bool {
-        let Some(folder) = file.parent().filter(|_| all.any.load(Ordering::Relaxed)) else { return false };
+        let Some(folder) = file.parent().filter(|_| all.has_rules.load(Ordering::Relaxed)) else { return false };
         if self.folder != folder.as_os_str() {
-            *self = Self { folder: folder.into(), rules: all.of(folder) };
+            *self = Self { folder: folder.into(), rules: all.rules_of(folder) };
         }
         self.rules.leave_out(file, false)
     }
@@ -131,7 +132,7 @@ fn open(path: &Path, folder: &Path, scope: &Scope<'_>) -> io::Result<Option<File
             }
             open_resolved(&target, scope)
         }
-        opened => there(opened),
+        opened => if_present(opened),
     }
 }
 
@@ -143,30 +144,30 @@ fn open_exclude(folder: &Path, scope: &Scope<'_>) -> io::Result<Option<File>> {
     match dir::open_file(&path) {
         Err(error) if dir::is_link_error(&error) => open_resolved(&resolve(&path)?.path, scope),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-            let Some(own) = pointed(&git, b"gitdir: ", scope)? else { return Ok(None) };
-            let own = folder.join(own);
-            let Some(common) = pointed(&own.join("commondir"), b"", scope)? else { return Ok(None) };
-            open_resolved(&resolve(&own.join(common).join("info").join("exclude"))?.path, scope)
+            let Some(git_dir) = read_pointer(&git, b"gitdir: ", scope)? else { return Ok(None) };
+            let git_dir = folder.join(git_dir);
+            let Some(common_dir) = read_pointer(&git_dir.join("commondir"), b"", scope)? else { return Ok(None) };
+            open_resolved(&resolve(&git_dir.join(common_dir).join("info").join("exclude"))?.path, scope)
         }
-        opened => there(opened),
+        opened => if_present(opened),
     }
 }
 
-/// Path in the first line of a file, after a word.
-fn pointed(path: &Path, word: &[u8], scope: &Scope<'_>) -> io::Result<Option<PathBuf>> {
+/// Reads the path in the first line of a file, after the prefix `word`.
+fn read_pointer(path: &Path, word: &[u8], scope: &Scope<'_>) -> io::Result<Option<PathBuf>> {
     let Some(file) = open_resolved(&resolve(path)?.path, scope)? else { return Ok(None) };
-    let bytes = bounded(file, LONGEST_POINTER)?;
+    let bytes = read_bounded(file, MAX_POINTER_BYTES)?;
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = line.strip_prefix(word).map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     Ok(line.and_then(|line| std::str::from_utf8(line).ok()).filter(|line| !line.is_empty()).map(PathBuf::from))
 }
 
 fn open_resolved(path: &Path, scope: &Scope<'_>) -> io::Result<Option<File>> {
-    if (scope.allowed)(path) { there(dir::open_file(path)) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+    if (scope.allowed)(path) { if_present(dir::open_file(path)) } else { Err(io::ErrorKind::PermissionDenied.into()) }
 }
 
 /// Turns a missing file into `None`, because most folders have no ignore files.
-fn there(opened: io::Result<File>) -> io::Result<Option<File>> {
+fn if_present(opened: io::Result<File>) -> io::Result<Option<File>> {
     match opened {
         Ok(file) => Ok(Some(file)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
@@ -174,16 +175,16 @@ fn there(opened: io::Result<File>) -> io::Result<Option<File>> {
     }
 }
 
-/// Content of a regular file within the maximum length.
-fn bounded(file: File, longest: u64) -> io::Result<Vec<u8>> {
+/// Reads a regular file of at most `max_bytes` bytes.
+fn read_bounded(file: File, max_bytes: u64) -> io::Result<Vec<u8>> {
     let meta = file.metadata()?;
     if !meta.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
     // The file may grow meanwhile.
-    file.take(longest.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > longest {
+    file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max_bytes {
         return Err(io::Error::other("it is too large"));
     }
     Ok(bytes)

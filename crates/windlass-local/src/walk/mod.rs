@@ -73,7 +73,7 @@ fn walk(scope: Scope<'_>, visitors: Visitors<'_>) -> WalkReport {
             !is_ignored
         });
     }
-    builder.build_parallel().visit(&mut Threads { scope, visitors, tally: &tally, ignores: ignores.as_deref() });
+    builder.build_parallel().visit(&mut WalkThreads { scope, visitors, tally: &tally, ignores: ignores.as_deref() });
     let mut report = WalkReport::default();
     report.interrupted = tally.interrupted.get().copied();
     report.unreadable = tally.unreadable.into_inner();
@@ -95,14 +95,14 @@ struct Tally {
     ignored_files: AtomicUsize,
 }
 
-struct Threads<'s> {
+struct WalkThreads<'s> {
     scope: Scope<'s>,
     visitors: Visitors<'s>,
     tally: &'s Tally,
     ignores: Option<&'s WalkRules>,
 }
 
-impl<'s> ParallelVisitorBuilder<'s> for Threads<'s> {
+impl<'s> ParallelVisitorBuilder<'s> for WalkThreads<'s> {
     fn build(&mut self) -> Box<dyn ParallelVisitor + 's> {
         Box::new(WalkThread {
             scope: self.scope,
@@ -127,9 +127,9 @@ struct WalkThread<'s> {
 }
 
 impl WalkThread<'_> {
-    fn stop(&self, why: WalkInterrupt) -> WalkState {
+    fn stop(&self, reason: WalkInterrupt) -> WalkState {
         // The first reason is reported.
-        let _first = self.tally.interrupted.set(why);
+        let _first = self.tally.interrupted.set(reason);
         WalkState::Quit
     }
 
@@ -147,8 +147,8 @@ impl WalkThread<'_> {
 
 impl ParallelVisitor for WalkThread<'_> {
     fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
-        if let Some(why) = (self.scope.interrupt)() {
-            return self.stop(why);
+        if let Some(reason) = (self.scope.interrupt)() {
+            return self.stop(reason);
         }
         let Ok(entry) = entry else {
             self.tally.unreadable.fetch_add(1, Ordering::Relaxed);
@@ -179,7 +179,7 @@ impl ParallelVisitor for WalkThread<'_> {
         let mut file = LocalVisit { path, is_root: !below_root, is_link: kind.is_symlink(), folder: &mut self.folder };
         match self.visitor.visit(&mut file) {
             Ok(()) => WalkState::Continue,
-            Err(why) => self.stop(why),
+            Err(reason) => self.stop(reason),
         }
     }
 }
@@ -212,7 +212,7 @@ impl VisitedFile for LocalVisit<'_> {
     /// Looked up in the folder: for a whole tree that takes half the time of looking up the path.
     fn modified(&mut self) -> Option<SystemTime> {
         let (parent, name) = split_name(self.path)?;
-        if self.folder.as_ref().is_none_or(|(at, _)| at.as_os_str() != parent.as_os_str()) {
+        if self.folder.as_ref().is_none_or(|(cached, _)| cached.as_os_str() != parent.as_os_str()) {
             *self.folder = Some((parent.to_owned(), Dir::open_for_lookup(parent).ok()?));
         }
         let (_, dir) = self.folder.as_ref()?;

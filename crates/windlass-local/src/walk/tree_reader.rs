@@ -1,4 +1,4 @@
-//! Reader of a tree for an index: entries of folders, ignore rules, and beginnings of files. With the limits of a walk.
+//! Reader of a tree for an index: folder entries, ignore rules and the beginnings of files. The limits of a walk apply.
 
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -67,18 +67,18 @@ impl<'a> TreeReader<'a> {
             .collect())
     }
 
-    /// At most `most` bytes from the beginning of a regular file.
+    /// At most `limit` bytes from the beginning of a regular file.
     ///
     /// # Errors
     /// The file may not be read, is no regular file, or a link is in its path.
-    pub fn head(&self, file: &Path, most: u64) -> io::Result<Vec<u8>> {
+    pub fn head(&self, file: &Path, limit: u64) -> io::Result<Vec<u8>> {
         self.check(file)?;
         let opened = dir::open_file(file)?;
         if !opened.metadata()?.is_file() {
             return Err(io::Error::other("it is not a regular file"));
         }
         let mut head = Vec::new();
-        opened.take(most).read_to_end(&mut head)?;
+        opened.take(limit).read_to_end(&mut head)?;
         Ok(head)
     }
 

@@ -12,45 +12,47 @@ use windlass_tool::{
 use super::LocalWorkspace;
 use windlass_types::text::visible_path;
 
-/// A remote workspace, and folders of this machine that can be read under their own paths, such as those with large
-/// results that the model reads back. They hide remote files of the same path, and are never written through this.
+/// A remote workspace with some folders of this machine, such as those with large results that the model reads back.
+///
+/// The local folders are readable under their own paths and hide remote files of the same path. They are never written
+/// through this type.
 #[derive(Debug)]
 pub struct WithLocalFolders {
-    far: Arc<dyn Workspace>,
+    remote: Arc<dyn Workspace>,
     folders: Vec<PathBuf>,
     local: LocalWorkspace,
 }
 
 impl WithLocalFolders {
     /// Adds folders, by their absolute paths, to a workspace.
-    pub fn new(far: Arc<dyn Workspace>, folders: impl IntoIterator<Item = PathBuf>) -> Self {
-        Self { far, folders: folders.into_iter().collect(), local: LocalWorkspace::new() }
+    pub fn new(remote: Arc<dyn Workspace>, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self { remote, folders: folders.into_iter().collect(), local: LocalWorkspace::new() }
     }
 
-    fn is_here(&self, path: &Path) -> bool {
-        let plain = !path.components().any(|part| matches!(part, std::path::Component::ParentDir));
-        plain && self.folders.iter().any(|folder| path.starts_with(folder))
+    fn is_in_local_folder(&self, path: &Path) -> bool {
+        let is_plain = !path.components().any(|part| matches!(part, std::path::Component::ParentDir));
+        is_plain && self.folders.iter().any(|folder| path.starts_with(folder))
     }
 
-    fn of(&self, path: &Path) -> &dyn Workspace {
-        if self.is_here(path) { &self.local } else { &*self.far }
+    fn workspace_of(&self, path: &Path) -> &dyn Workspace {
+        if self.is_in_local_folder(path) { &self.local } else { &*self.remote }
     }
 
-    fn far_for_writing(&self, path: &Path) -> Result<&dyn Workspace, WorkspaceError> {
-        if self.is_here(path) {
+    fn remote_for_writing(&self, path: &Path) -> Result<&dyn Workspace, WorkspaceError> {
+        if self.is_in_local_folder(path) {
             let message = format!("{} holds what was kept for reading, and is not written", visible_path(path));
             return Err(WorkspaceError::new(WorkspaceErrorKind::NotPermitted, message));
         }
-        Ok(&*self.far)
+        Ok(&*self.remote)
     }
 }
 
 #[async_trait]
 impl Workspace for WithLocalFolders {
     async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError> {
-        let found = self.of(path).resolve(path).await?;
-        // A link must not change sides: a path judged there would be opened here, or the other way round.
-        if self.is_here(path) != self.is_here(&found.path) {
+        let found = self.workspace_of(path).resolve(path).await?;
+        // A link must not lead from one machine to the other: a path judged on one would be opened on the other.
+        if self.is_in_local_folder(path) != self.is_in_local_folder(&found.path) {
             let message = format!("{} leads from one machine to another", visible_path(path));
             return Err(WorkspaceError::new(WorkspaceErrorKind::NotPermitted, message));
         }
@@ -58,7 +60,7 @@ impl Workspace for WithLocalFolders {
     }
 
     async fn open(&self, permit: &Permit, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
-        self.of(path).open(permit, path).await
+        self.workspace_of(path).open(permit, path).await
     }
 
     async fn write(
@@ -68,7 +70,7 @@ impl Workspace for WithLocalFolders {
         content: &[u8],
         options: WriteOptions,
     ) -> Result<(), WorkspaceError> {
-        self.far_for_writing(path)?.write(permit, path, content, options).await
+        self.remote_for_writing(path)?.write(permit, path, content, options).await
     }
 
     async fn compare_and_write(
@@ -78,19 +80,19 @@ impl Workspace for WithLocalFolders {
         expected: &[u8],
         content: &[u8],
     ) -> Result<(), WorkspaceError> {
-        self.far_for_writing(path)?.compare_and_write(permit, path, expected, content).await
+        self.remote_for_writing(path)?.compare_and_write(permit, path, expected, content).await
     }
 
     async fn compare_and_remove(&self, permit: &Permit, path: &Path, expected: &[u8]) -> Result<(), WorkspaceError> {
-        self.far_for_writing(path)?.compare_and_remove(permit, path, expected).await
+        self.remote_for_writing(path)?.compare_and_remove(permit, path, expected).await
     }
 
     fn edit_order(&self) -> Option<&EditOrder> {
-        self.far.edit_order()
+        self.remote.edit_order()
     }
 
     async fn remove(&self, permit: &Permit, path: &Path) -> Result<(), WorkspaceError> {
-        self.far_for_writing(path)?.remove(permit, path).await
+        self.remote_for_writing(path)?.remove(permit, path).await
     }
 
     async fn rename(
@@ -100,23 +102,23 @@ impl Workspace for WithLocalFolders {
         to: &Path,
         options: WriteOptions,
     ) -> Result<(), WorkspaceError> {
-        self.far_for_writing(to)?;
-        self.far_for_writing(from)?.rename(permit, from, to, options).await
+        self.remote_for_writing(to)?;
+        self.remote_for_writing(from)?.rename(permit, from, to, options).await
     }
 
     async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError> {
-        self.of(path).list(permit, path, limit).await
+        self.workspace_of(path).list(permit, path, limit).await
     }
 
     async fn entries(&self, directory: &Path, limit: usize) -> Result<Vec<DirectoryEntry>, WorkspaceError> {
-        self.of(directory).entries(directory, limit).await
+        self.workspace_of(directory).entries(directory, limit).await
     }
 
     fn file_walk(&self) -> Option<&dyn FileWalk> {
-        self.far.file_walk()
+        self.remote.file_walk()
     }
 
     fn is_local(&self) -> bool {
-        self.far.is_local()
+        self.remote.is_local()
     }
 }

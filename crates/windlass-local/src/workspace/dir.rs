@@ -46,11 +46,11 @@ pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     if let Some(opened) = open_whole(path, FILE) {
         return opened.map(File::from);
     }
-    let (parent, name) = split(path)?;
+    let (parent, name) = split_path(path)?;
     let parent = walk(parent, Missing::Refuse)?;
     match rustix::fs::openat(&parent, name, FILE, Mode::empty()) {
         Ok(fd) => Ok(File::from(fd)),
-        Err(error) => Err(named(&parent, name, error)),
+        Err(error) => Err(link_aware_error(&parent, name, error)),
     }
 }
 
@@ -110,9 +110,9 @@ impl AsFd for Dir {
     }
 }
 
-/// Number of bytes of entries that are requested at once.
+/// Size in bytes of the buffer for one request of directory entries.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-const LIST: usize = 32 * 1024;
+const LIST_BYTES: usize = 32 * 1024;
 
 /// Entries of a directory, their names in one buffer.
 #[derive(Debug, Default)]
@@ -128,9 +128,9 @@ impl Listed {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&OsStr, Entry)> {
-        let mut from = 0;
+        let mut start = 0;
         self.ends.iter().map(move |(end, entry)| {
-            let name = self.names.get(std::mem::replace(&mut from, *end)..*end).unwrap_or_default();
+            let name = self.names.get(std::mem::replace(&mut start, *end)..*end).unwrap_or_default();
             (OsStr::from_bytes(name), *entry)
         })
     }
@@ -244,7 +244,7 @@ impl Dir {
         let mut listed = Listed::default();
         #[cfg(any(target_os = "linux", target_os = "android"))]
         {
-            let mut buffer = Vec::with_capacity(LIST);
+            let mut buffer = Vec::with_capacity(LIST_BYTES);
             let mut entries = rustix::fs::RawDir::new(&self.fd, buffer.spare_capacity_mut());
             while let Some(entry) = entries.next() {
                 let entry = entry?;
@@ -314,8 +314,7 @@ impl Dir {
         Ok(File::from(fd))
     }
 
-    /// Makes a file that did not exist, open for writing. The process's file
-    /// creation mask applies to `mode`.
+    /// Creates a file that must not exist yet, open for writing. The process's file creation mask applies to `mode`.
     pub(crate) fn create_new(&self, name: &OsStr, mode: u32) -> io::Result<File> {
         let flags =
             OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -405,16 +404,16 @@ fn open_whole(path: &Path, flags: OFlags) -> Option<io::Result<OwnedFd>> {
     }
 }
 
-fn split(path: &Path) -> io::Result<(&Path, &OsStr)> {
+fn split_path(path: &Path) -> io::Result<(&Path, &OsStr)> {
     match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => Ok((parent, name)),
         _ => Err(io::Error::from(io::ErrorKind::IsADirectory)),
     }
 }
 
-/// Opens component by component from the root, each in the one before.
+/// Opens a path component by component from the root, so that no link is followed.
 fn walk(path: &Path, missing: Missing) -> io::Result<OwnedFd> {
-    let mut at = rustix::fs::open("/", PASSING, Mode::empty())?;
+    let mut current = rustix::fs::open("/", PASSING, Mode::empty())?;
     for part in path.components() {
         let name = match part {
             Component::RootDir | Component::CurDir => continue,
@@ -423,24 +422,24 @@ fn walk(path: &Path, missing: Missing) -> io::Result<OwnedFd> {
                 return Err(io::Error::from(io::ErrorKind::InvalidInput));
             }
         };
-        let mut opened = rustix::fs::openat(&at, name, PASSING, Mode::empty());
+        let mut opened = rustix::fs::openat(&current, name, PASSING, Mode::empty());
         if missing == Missing::Create && matches!(opened, Err(Errno::NOENT)) {
-            match rustix::fs::mkdirat(&at, name, Mode::from_bits_truncate(0o777)) {
+            match rustix::fs::mkdirat(&current, name, Mode::from_bits_truncate(0o777)) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(error) => return Err(error.into()),
             }
-            opened = rustix::fs::openat(&at, name, PASSING, Mode::empty());
+            opened = rustix::fs::openat(&current, name, PASSING, Mode::empty());
         }
-        at = match opened {
+        current = match opened {
             Ok(fd) => fd,
-            Err(error) => return Err(named(&at, name, error)),
+            Err(error) => return Err(link_aware_error(&current, name, error)),
         };
     }
-    Ok(at)
+    Ok(current)
 }
 
 /// Reports a link in place of a directory as a link, on every system.
-fn named(parent: &OwnedFd, name: &OsStr, error: Errno) -> io::Error {
+fn link_aware_error(parent: &OwnedFd, name: &OsStr, error: Errno) -> io::Error {
     if matches!(error, Errno::NOTDIR | Errno::LOOP | Errno::MLINK)
         && rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)
             .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink())

@@ -26,11 +26,11 @@ use windlass_blocking::run_blocking;
 /// Maximum number of bytes that one read returns.
 const MAX_READ: usize = 1024 * 1024;
 
-/// Number of bytes that one read requests if the system reports a wrong size for a file.
-const LEAST_READ: usize = 16 * 1024;
+/// Size in bytes of one read if the system reports no usable size for the file.
+const MIN_READ: usize = 16 * 1024;
 
-/// Maximum number of bytes copied from the system's memory while other tasks wait.
-const MAX_READ_AT_HAND: usize = 256 * 1024;
+/// Maximum number of bytes copied from the page cache on the calling thread, while other tasks wait.
+const MAX_CACHED_READ: usize = 256 * 1024;
 
 /// The files of this machine, as the account of this process may use them.
 ///
@@ -46,7 +46,7 @@ const MAX_READ_AT_HAND: usize = 256 * 1024;
 #[derive(Debug, Clone, Default)]
 pub struct LocalWorkspace {
     order: EditOrder,
-    /// List of files that a kill would leave behind.
+    /// List of the temporary files that a killed process would leave behind.
     pub(crate) temporary: Option<TemporaryFiles>,
 }
 
@@ -56,7 +56,7 @@ impl LocalWorkspace {
         Self::default()
     }
 
-    /// Lists the temporary files that are made, so that those of a killed process can be removed.
+    /// Records temporary files in `files`, so that those of a killed process can be removed.
     #[must_use]
     pub fn with_temporary_files(mut self, files: TemporaryFiles) -> Self {
         self.temporary = Some(files);
@@ -67,7 +67,7 @@ impl LocalWorkspace {
 #[async_trait]
 impl Workspace for LocalWorkspace {
     async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError> {
-        // A few cached look-ups: not worth a hop to another thread.
+        // Runs on this thread, because a few cached look-ups cost less than a change of threads.
         let found = resolve(path).map_err(|error| named(error, path))?;
         Ok(ResolvedPath::new(found.path, found.kind).with_via(found.via))
     }
@@ -76,11 +76,11 @@ impl Workspace for LocalWorkspace {
         let place = readable(permit, path)?;
         let path = path.to_owned();
         if let Some(file) = dir::open_file_at_hand(&place) {
-            return opened(file, &path);
+            return regular_file(file, &path);
         }
         off_thread(move || {
             let file = dir::open_file(&place).map_err(|error| named(error, &path))?;
-            opened(file, &path)
+            regular_file(file, &path)
         })
         .await
     }
@@ -98,7 +98,7 @@ impl Workspace for LocalWorkspace {
         off_thread(move || {
             let missing = if options.create_directories { Missing::Create } else { Missing::Refuse };
             let expect = if options.must_be_new { Expect::Absent } else { Expect::Any };
-            put(&place, &content, (missing, expect), list.as_ref()).map_err(|error| named(error, &path))
+            replace_file(&place, &content, (missing, expect), list.as_ref()).map_err(|error| named(error, &path))
         })
         .await
     }
@@ -114,8 +114,8 @@ impl Workspace for LocalWorkspace {
         let path = path.to_owned();
         let (expected, content, list) = (expected.to_vec(), content.to_vec(), self.temporary.clone());
         off_thread(move || {
-            let how = (Missing::Refuse, Expect::Content(&expected));
-            put(&place, &content, how, list.as_ref()).map_err(|error| named(error, &path))
+            let conditions = (Missing::Refuse, Expect::Content(&expected));
+            replace_file(&place, &content, conditions, list.as_ref()).map_err(|error| named(error, &path))
         })
         .await
     }
@@ -147,14 +147,14 @@ impl Workspace for LocalWorkspace {
         let (from, to) = (from.to_owned(), to.to_owned());
         let missing = if options.create_directories { Missing::Create } else { Missing::Refuse };
         off_thread(move || {
-            let (dir, name) = regular(&place).map_err(|error| named(error, &from))?;
+            let (dir, name) = open_parent(&place).map_err(|error| named(error, &from))?;
             rename(&dir, &name, &new_place, missing).map_err(|error| named(error, &to))
         })
         .await
     }
 
     async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError> {
-        let judged = permit.listable(path).ok_or_else(|| refused(WorkspaceErrorKind::NotPermitted, path))?;
+        let judged = permit.listable(path).ok_or_else(|| path_error(WorkspaceErrorKind::NotPermitted, path))?;
         let place = place_of(judged, permit, path)?;
         let path = path.to_owned();
         let filter = permit.filter();
@@ -210,12 +210,12 @@ struct LocalFile {
 impl LocalFile {
     /// Number of bytes to request at once: the remaining size and one more, to see the end. A size of zero, or one that
     /// was exceeded, is not trusted.
-    fn room(&self, limit: usize) -> usize {
-        let wanted = match self.info.size.checked_sub(self.position) {
-            Some(left) if self.info.size > 0 => usize::try_from(left.saturating_add(1)).unwrap_or(usize::MAX),
-            _ => LEAST_READ,
+    fn read_size(&self, limit: usize) -> usize {
+        let remaining_size = match self.info.size.checked_sub(self.position) {
+            Some(remaining) if self.info.size > 0 => usize::try_from(remaining.saturating_add(1)).unwrap_or(usize::MAX),
+            _ => MIN_READ,
         };
-        limit.min(MAX_READ).min(wanted)
+        limit.min(MAX_READ).min(remaining_size)
     }
 }
 
@@ -226,9 +226,9 @@ impl OpenFile for LocalFile {
     }
 
     async fn read(&mut self, limit: usize) -> Result<Vec<u8>, WorkspaceError> {
-        let room = self.room(limit);
-        if room <= MAX_READ_AT_HAND {
-            let mut buffer = vec![0; room];
+        let read_size = self.read_size(limit);
+        if read_size <= MAX_CACHED_READ {
+            let mut buffer = vec![0; read_size];
             if let Some(read) = dir::read_at_hand(&self.file, &mut buffer) {
                 buffer.truncate(read);
                 self.position = self.position.saturating_add(read as u64);
@@ -238,7 +238,7 @@ impl OpenFile for LocalFile {
         let file = Arc::clone(&self.file);
         let path = Arc::clone(&self.path);
         let read = off_thread(move || {
-            let mut buffer = vec![0; room];
+            let mut buffer = vec![0; read_size];
             loop {
                 match (&*file).read(&mut buffer) {
                     Ok(read) => {
@@ -256,28 +256,28 @@ impl OpenFile for LocalFile {
     }
 }
 
-/// Open file, if it is a regular file.
-fn opened(file: File, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
+/// Wraps an open file, which must be a regular file.
+fn regular_file(file: File, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
     let meta = file.metadata().map_err(|error| named(error, path))?;
     match kind(&meta) {
         EntryKind::File => {
             let info = info(&meta);
             Ok(Box::new(LocalFile { file: Arc::new(file), path: path.into(), info, position: 0 }))
         }
-        EntryKind::Directory => Err(refused(WorkspaceErrorKind::IsDirectory, path)),
-        _ => Err(refused(WorkspaceErrorKind::NotRegular, path)),
+        EntryKind::Directory => Err(path_error(WorkspaceErrorKind::IsDirectory, path)),
+        _ => Err(path_error(WorkspaceErrorKind::NotRegular, path)),
     }
 }
 
 /// Permitted place for reading `path`, free of links when judged.
 fn readable(permit: &Permit, path: &Path) -> Result<PathBuf, WorkspaceError> {
-    let judged = permit.readable(path).ok_or_else(|| refused(WorkspaceErrorKind::NotPermitted, path))?;
+    let judged = permit.readable(path).ok_or_else(|| path_error(WorkspaceErrorKind::NotPermitted, path))?;
     place_of(judged, permit, path)
 }
 
 /// Permitted place for changing `path`, free of links when judged.
 fn writable(permit: &Permit, path: &Path) -> Result<PathBuf, WorkspaceError> {
-    let judged = permit.writable(path).ok_or_else(|| refused(WorkspaceErrorKind::NotPermitted, path))?;
+    let judged = permit.writable(path).ok_or_else(|| path_error(WorkspaceErrorKind::NotPermitted, path))?;
     Ok(judged.resolved.clone())
 }
 
@@ -285,17 +285,17 @@ fn place_of(judged: &JudgedPath, permit: &Permit, path: &Path) -> Result<PathBuf
     let place = if judged.requested == path {
         judged.resolved.clone()
     } else {
-        // Below a judged tree, links inside it may be used as long as they stay inside.
+        // Below a judged tree, links may be used if they lead to a place in the same tree.
         let place = resolve(path).map_err(|error| named(error, path))?.path;
         if !place.starts_with(&judged.resolved) {
-            return Err(refused(WorkspaceErrorKind::NotPermitted, path));
+            return Err(path_error(WorkspaceErrorKind::NotPermitted, path));
         }
         place
     };
-    if permit.allows(&place) { Ok(place) } else { Err(refused(WorkspaceErrorKind::NotPermitted, path)) }
+    if permit.allows(&place) { Ok(place) } else { Err(path_error(WorkspaceErrorKind::NotPermitted, path)) }
 }
 
-fn put(
+fn replace_file(
     place: &Path,
     content: &[u8],
     (missing, expect): (Missing, Expect<'_>),
@@ -312,8 +312,8 @@ fn put(
     Ok(())
 }
 
-/// Directory and name of a regular file.
-fn regular(place: &Path) -> io::Result<(Dir, OsString)> {
+/// Opens the directory of the regular file `place`, and returns it with the file's name.
+fn open_parent(place: &Path) -> io::Result<(Dir, OsString)> {
     let (Some(parent), Some(name)) = (place.parent(), place.file_name()) else {
         return Err(io::Error::from(io::ErrorKind::IsADirectory));
     };
@@ -328,9 +328,9 @@ fn regular(place: &Path) -> io::Result<(Dir, OsString)> {
 }
 
 fn remove(place: &Path, expected: Option<&[u8]>, list: Option<&TemporaryFiles>) -> io::Result<()> {
-    let (dir, name) = regular(place)?;
+    let (dir, name) = open_parent(place)?;
     let parent = place.parent().unwrap_or(place);
-    // A read-only file stays: removing it would not ask.
+    // Checked here, because the system removes a read-only file without a question.
     dir.may_write(&name)?;
     match expected {
         Some(expected) => compare_and_remove(Place::new(&dir, parent, list), &name, expected)?,
@@ -390,14 +390,14 @@ pub(crate) async fn off_thread<T: Send + 'static>(
 ) -> Result<T, WorkspaceError> {
     match run_blocking(work).await {
         Ok(result) => result,
-        Err(not_done) => {
-            let message = format!("the file could not be reached: {not_done}");
-            Err(WorkspaceError::new(WorkspaceErrorKind::Other, message).with_source(not_done))
+        Err(error) => {
+            let message = format!("the file could not be reached: {error}");
+            Err(WorkspaceError::new(WorkspaceErrorKind::Other, message).with_source(error))
         }
     }
 }
 
-fn refused(kind: WorkspaceErrorKind, path: &Path) -> WorkspaceError {
+fn path_error(kind: WorkspaceErrorKind, path: &Path) -> WorkspaceError {
     let path = visible_path(path);
     let message = match kind {
         WorkspaceErrorKind::NotPermitted => format!("{path} is outside of what this call may touch"),
@@ -419,11 +419,11 @@ pub(crate) fn named(error: io::Error, path: &Path) -> WorkspaceError {
     let shown = visible_path(path);
     let (kind, message) = match error.kind() {
         _ if ContentChanged::is(&error) => return WorkspaceError::content_changed(path).with_source(error),
-        _ if dir::is_link_error(&error) => return refused(WorkspaceErrorKind::Changed, path).with_source(error),
+        _ if dir::is_link_error(&error) => return path_error(WorkspaceErrorKind::Changed, path).with_source(error),
         _ if error.get_ref().is_some_and(|inner| inner.is::<NotRegular>()) => {
-            return refused(WorkspaceErrorKind::NotRegular, path);
+            return path_error(WorkspaceErrorKind::NotRegular, path);
         }
-        _ if cannot_be_opened(&error) => return refused(WorkspaceErrorKind::NotRegular, path).with_source(error),
+        _ if cannot_be_opened(&error) => return path_error(WorkspaceErrorKind::NotRegular, path).with_source(error),
         _ if is_cycle(&error) => (WorkspaceErrorKind::LinkCycle, format!("symbolic links of {shown} lead in a circle")),
         Io::NotFound => (WorkspaceErrorKind::NotFound, format!("{shown} does not exist")),
         Io::AlreadyExists => (WorkspaceErrorKind::AlreadyExists, format!("{shown} exists already")),

@@ -80,7 +80,7 @@ pub(crate) fn replace_with_mode(
         }
         Some(EntryStatus { entry: Entry::Link, .. }) => return Err(link_error()),
         Some(EntryStatus { entry: Entry::Special, .. }) => return Err(io::Error::other(NotRegular)),
-        // A read-only file stays: renaming over it would not ask.
+        // Checked here, because the system renames over a read-only file without a question.
         Some(_) => dir.may_write(name)?,
         None if matches!(expect, Expect::Content(_)) => return Err(ContentChanged.into()),
         None => {}
@@ -89,7 +89,7 @@ pub(crate) fn replace_with_mode(
     let mut temporary = Temporary::create(place, if old.is_some() { 0o600 } else { 0o666 })?;
     temporary.file.write_all(content)?;
     let not_kept = match old {
-        Some(old) => keep(dir, name, old, &temporary.file)?,
+        Some(old) => copy_attributes(dir, name, old, &temporary.file)?,
         None => Vec::new(),
     };
     if let Some(mode) = mode {
@@ -107,7 +107,7 @@ struct Temporary<'a> {
     name: OsString,
     file: File,
     /// `true` if the name no longer belongs to a file to be removed.
-    renamed: bool,
+    is_renamed: bool,
     /// Dropped after the file is gone.
     _listed: Option<Listed>,
 }
@@ -117,7 +117,7 @@ impl<'a> Temporary<'a> {
         let (dir, name) = (place.dir, temporary_name());
         let listed = place.list(&name);
         let file = dir.create_new(&name, mode)?;
-        Ok(Self { dir, name, file, renamed: false, _listed: listed })
+        Ok(Self { dir, name, file, is_renamed: false, _listed: listed })
     }
 
     fn rename(&mut self, to: &OsStr, expect: Expect<'_>) -> io::Result<()> {
@@ -130,16 +130,16 @@ impl<'a> Temporary<'a> {
                 drop(self.dir.remove(&self.name));
             }
         }
-        self.renamed = true;
+        self.is_renamed = true;
         Ok(())
     }
 }
 
 /// Removes the regular file `name`, if its content is `expected`.
 pub(crate) fn compare_and_remove(place: Place<'_>, name: &OsStr, expected: &[u8]) -> io::Result<()> {
-    let aside = temporary_name();
-    let _listed = place.list(&aside);
-    place.dir.swap().remove(name, &aside, expected)
+    let temporary = temporary_name();
+    let _listed = place.list(&temporary);
+    place.dir.swap().remove(name, &temporary, expected)
 }
 
 /// An unused random name. The length is fixed, because that of the target may be the longest allowed.
@@ -155,7 +155,7 @@ pub(super) fn is_temporary_name(name: &OsStr) -> bool {
 
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
-        if !self.renamed {
+        if !self.is_renamed {
             // The first error is the one to report.
             drop(self.dir.remove(&self.name));
         }
@@ -176,18 +176,18 @@ fn set_mode(_: &File, _: u32) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn keep(dir: &Dir, name: &OsStr, old: EntryStatus, new: &File) -> io::Result<Vec<&'static str>> {
+fn copy_attributes(dir: &Dir, name: &OsStr, old: EntryStatus, new: &File) -> io::Result<Vec<&'static str>> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 
     let mut not_kept = Vec::new();
-    let made = new.metadata()?;
-    if made.gid() != old.rights.group && fchown(new, None, Some(old.rights.group)).is_err() {
+    let new_meta = new.metadata()?;
+    if new_meta.gid() != old.rights.group && fchown(new, None, Some(old.rights.group)).is_err() {
         not_kept.push("group");
     }
-    if made.uid() != old.rights.owner && fchown(new, Some(old.rights.owner), None).is_err() {
+    if new_meta.uid() != old.rights.owner && fchown(new, Some(old.rights.owner), None).is_err() {
         not_kept.push("owner");
     }
-    // Rights were granted to the old owner and group: with others, set-id bits would lend them to another account.
+    // Without the old owner and group, set-id bits would give the rights of another account.
     let mode = if not_kept.is_empty() { old.rights.mode } else { old.rights.mode & 0o1777 };
     new.set_permissions(std::fs::Permissions::from_mode(mode))?;
     if old.names > 1 {
@@ -201,7 +201,7 @@ fn keep(dir: &Dir, name: &OsStr, old: EntryStatus, new: &File) -> io::Result<Vec
 }
 
 #[cfg(not(unix))]
-fn keep(_dir: &Dir, _name: &OsStr, old: EntryStatus, _new: &File) -> io::Result<Vec<&'static str>> {
+fn copy_attributes(_dir: &Dir, _name: &OsStr, old: EntryStatus, _new: &File) -> io::Result<Vec<&'static str>> {
     Ok(if old.names > 1 { vec!["hard links"] } else { Vec::new() })
 }
 

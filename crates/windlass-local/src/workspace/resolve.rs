@@ -32,8 +32,8 @@ pub(crate) struct Followed {
 /// Follows every link of `path`, which must be absolute, component by component like the kernel: `..` is the parent of
 /// the place that was reached so far, not of its name.
 ///
-/// A dangling link resolves to its target, and the missing rest of a path is taken as spelled: a path can be judged
-/// before it is created. Only `..` in that rest names no place.
+/// A dangling link resolves to its target, and the missing rest of a path is kept as spelled, so that a path can be
+/// judged before it is created. A `..` in that rest is an error.
 ///
 /// # Errors
 /// `InvalidInput` for a relative path or one with a NUL byte, also (see [`is_cycle`]) after 40 links, `NotFound` for
@@ -108,48 +108,48 @@ fn steps(path: &Path) -> impl DoubleEndedIterator<Item = PathStep> + '_ {
 }
 
 fn follow(path: &Path) -> io::Result<Followed> {
-    let mut todo: VecDeque<PathStep> = steps(path).collect();
-    let mut at = PathBuf::new();
-    let mut here = EntryKind::Directory;
+    let mut steps_left: VecDeque<PathStep> = steps(path).collect();
+    let mut current = PathBuf::new();
+    let mut current_kind = EntryKind::Directory;
     let mut via = Vec::new();
-    while let Some(step) = todo.pop_front() {
+    while let Some(step) = steps_left.pop_front() {
         match step {
             PathStep::Root(root) => {
-                at.push(root);
-                here = EntryKind::Directory;
+                current.push(root);
+                current_kind = EntryKind::Directory;
             }
-            PathStep::Up if here == EntryKind::Directory => {
-                at.pop();
+            PathStep::Up if current_kind == EntryKind::Directory => {
+                current.pop();
             }
             PathStep::Up => return Err(io::ErrorKind::NotFound.into()),
             PathStep::Down(name) => {
-                at.push(name);
-                if here != EntryKind::Directory {
-                    here = EntryKind::Missing;
+                current.push(name);
+                if current_kind != EntryKind::Directory {
+                    current_kind = EntryKind::Missing;
                     continue;
                 }
-                match fs::symlink_metadata(&at) {
+                match fs::symlink_metadata(&current) {
                     Ok(meta) if meta.file_type().is_symlink() => {
-                        let target = fs::read_link(&at)?;
-                        at.pop();
-                        via.push(hop(&at, &target, &todo));
+                        let target = fs::read_link(&current)?;
+                        current.pop();
+                        via.push(hop(&current, &target, &steps_left));
                         if via.len() > MAX_LINKS {
                             return Err(io::Error::new(io::ErrorKind::InvalidInput, Cycle));
                         }
                         for step in steps(&target).rev() {
-                            todo.push_front(step);
+                            steps_left.push_front(step);
                         }
                     }
-                    Ok(meta) => here = kind(&meta),
-                    Err(error) if is_missing(&error) => here = EntryKind::Missing,
+                    Ok(meta) => current_kind = kind(&meta),
+                    Err(error) if is_missing(&error) => current_kind = EntryKind::Missing,
                     Err(error) => return Err(error),
                 }
             }
         }
     }
     // The last hop is the end itself.
-    via.retain(|hop| *hop != at);
-    Ok(Followed { path: at, via, kind: here })
+    via.retain(|hop| *hop != current);
+    Ok(Followed { path: current, via, kind: current_kind })
 }
 
 /// Kind of an entry according to its metadata, if it is no link.

@@ -11,15 +11,15 @@ use windlass_tool::{Ids, SystemIds};
 use super::replace::is_temporary_name;
 
 /// File extension of lists.
-const LIST: &str = "temporary";
+const LIST_EXTENSION: &str = "temporary";
 
-/// Maximum number of bytes of a list that are read.
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
+/// Maximum number of bytes that are read of a list.
+const MAX_LIST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Temporary files of a [`LocalWorkspace`](super::LocalWorkspace), listed in a folder of the user before they are made.
 ///
-/// A file is written under a random name beside its place and then renamed. A process that is killed in between leaves
-/// that file behind. The list names the file, so that another process can remove exactly that file: see
+/// A file is written under a random name beside its target and then renamed. A process that is killed in between leaves
+/// that file behind. The list contains its path, so that another process can remove exactly that file: see
 /// [`remove_left_behind`](Self::remove_left_behind). Clones share the list.
 #[derive(Debug, Clone)]
 pub struct TemporaryFiles(Arc<TemporaryFolder>);
@@ -36,7 +36,7 @@ struct List {
     file: File,
     path: PathBuf,
     /// Number of temporary files that may exist now.
-    live: usize,
+    active: usize,
 }
 
 /// A temporary file in the list. Dropped once the file is renamed or removed.
@@ -63,7 +63,7 @@ impl TemporaryFiles {
         let mut removed = 0;
         for entry in entries {
             let path = entry?.path();
-            if path.extension().is_some_and(|extension| extension == LIST) {
+            if path.extension().is_some_and(|extension| extension == LIST_EXTENSION) {
                 removed += remove_listed(&path).unwrap_or_default();
             }
         }
@@ -79,7 +79,7 @@ impl TemporaryFiles {
         let open = list.as_mut()?;
         let line = [path.as_os_str().as_encoded_bytes(), b"\0"].concat();
         open.file.write_all(&line).ok()?;
-        open.live += 1;
+        open.active += 1;
         Some(Listed(self.clone()))
     }
 
@@ -92,15 +92,15 @@ impl List {
     fn create(folder: &Path) -> io::Result<Self> {
         private_file::create_dir(folder)?;
         loop {
-            let path = folder.join(format!("{:032x}.{LIST}", SystemIds::default().bits()));
+            let path = folder.join(format!("{:032x}.{LIST_EXTENSION}", SystemIds::default().bits()));
             let mut options = OpenOptions::new();
             options.append(true).create_new(true);
             #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let file = options.open(&path)?;
-            // Another process may have found the list before it was locked, and taken it for one that was left behind.
+            // Another process may have found the list before it was locked, and removed it as one that was left behind.
             if private_file::lock(&file, File::try_lock, |_| false)? && path.exists() {
-                return Ok(Self { file, path, live: 0 });
+                return Ok(Self { file, path, active: 0 });
             }
         }
     }
@@ -109,9 +109,9 @@ impl List {
 impl Drop for Listed {
     fn drop(&mut self) {
         if let Some(list) = self.0.lock().as_mut() {
-            list.live = list.live.saturating_sub(1);
-            if list.live == 0 {
-                // A list that stays longer than necessary names files that are gone.
+            list.active = list.active.saturating_sub(1);
+            if list.active == 0 {
+                // Best effort: a list that could not be emptied only names files that are gone.
                 let _ = list.file.set_len(0);
             }
         }
@@ -121,7 +121,7 @@ impl Drop for Listed {
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         if let Some(list) = self.list.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
-            // While it is locked.
+            // Removed while it is locked, so that no other process takes it for one left behind.
             let _ = fs::remove_file(&list.path);
         }
     }
@@ -134,11 +134,11 @@ fn remove_listed(list: &Path) -> io::Result<usize> {
         return Ok(0);
     }
     let mut names = Vec::new();
-    (&file).take(MOST_BYTES).read_to_end(&mut names)?;
+    (&file).take(MAX_LIST_BYTES).read_to_end(&mut names)?;
     let mut removed = 0;
     for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
         let path = path_of(name);
-        // The list contains nothing else; a damaged one must not lead to another file.
+        // A damaged list must not lead to the removal of another file.
         let is_temporary = path.is_absolute() && path.file_name().is_some_and(is_temporary_name);
         if is_temporary && path.symlink_metadata().is_ok_and(|found| found.is_file()) {
             removed += usize::from(fs::remove_file(path).is_ok());

@@ -26,28 +26,29 @@ struct Stat {
     start: u64,
 }
 
-/// Maximum number of new processes that are checked one by one. Beyond it the whole table is read.
-const FEW: i32 = 64;
+/// Maximum number of new processes that are checked one by one. For more, the whole process table is read.
+const MAX_SINGLE_CHECKS: i32 = 64;
 
 /// Maximum number of checks of the newest processes: a check that finds no process is conclusive only if none was
 /// started meanwhile, because a member may fork and exit between two reads.
-const ROUNDS: usize = 100;
+const MAX_ROUNDS: usize = 100;
 
 /// `true` if no living process newer than the child belongs to its tree. Quick; in doubt `false`. The existence of its
 /// group is inconclusive: it exists until the system has reaped its last member, like the first process of a PID
 /// namespace.
 pub(super) fn none_is_left(tree: &Tree) -> bool {
-    let mut seen = tree.id();
-    for _ in 0..ROUNDS {
-        match newest_number() {
-            Ok(newest) if newest == seen => return true,
-            Ok(newest) if newest > seen && newest.saturating_sub(tree.id()) <= FEW => {
-                let mut newer = seen.saturating_add(1)..=newest;
-                let may_be_ours = |seen: Seen| !matches!(seen, Seen::Process { ours: Some(false), .. });
-                if newer.any(|pid| look(tree, pid, false).is_some_and(may_be_ours)) {
+    let mut last_checked = tree.id();
+    for _ in 0..MAX_ROUNDS {
+        match newest_pid() {
+            Ok(newest) if newest == last_checked => return true,
+            Ok(newest) if newest > last_checked && newest.saturating_sub(tree.id()) <= MAX_SINGLE_CHECKS => {
+                let mut newer = last_checked.saturating_add(1)..=newest;
+                let may_be_ours =
+                    |check: ProcessCheck| !matches!(check, ProcessCheck::Process { ours: Some(false), .. });
+                if newer.any(|pid| check_process(tree, pid, false).is_some_and(may_be_ours)) {
                     return false;
                 }
-                seen = newest;
+                last_checked = newest;
             }
             _ => return false,
         }
@@ -58,7 +59,7 @@ pub(super) fn none_is_left(tree: &Tree) -> bool {
 /// Living processes of a tree.
 #[derive(Debug)]
 pub(super) struct Members {
-    found: Vec<Stat>,
+    processes: Vec<Stat>,
     /// `true` if the system failed temporarily, so that one may have been missed.
     is_unsure: bool,
 }
@@ -67,13 +68,13 @@ impl Members {
     /// Number of members. At least one if one may have been missed, so that a caller that waits for the end of the tree
     /// checks again.
     pub(super) fn len(&self) -> usize {
-        self.found.len().max(usize::from(self.is_unsure))
+        self.processes.len().max(usize::from(self.is_unsure))
     }
 
-    /// Signals each of them, and the groups they lead.
+    /// Signals each process, and the groups that the processes lead.
     pub(super) fn signal(&self, tree: &Tree, signal: Signal) {
-        for process in &self.found {
-            send(process, signal);
+        for process in &self.processes {
+            send_signal(process, signal);
             // A group led from inside the tree is signalled as a whole, so that no member forks away.
             if process.pid == process.group
                 && process.group != tree.id()
@@ -90,7 +91,7 @@ pub(super) fn start_of(pid: Pid) -> Option<u64> {
     stat(pid.as_raw_nonzero().get()).ok().map(|process| process.start)
 }
 
-/// Number of the keeper above a program that another part of this process has started.
+/// Id of the keeper above a program that another part of this process has started.
 pub(super) fn keeper_of(pid: Pid) -> Option<i32> {
     let parent = stat(pid.as_raw_nonzero().get()).ok()?.parent;
     let is_ours = || stat(parent).is_ok_and(|parent| parent.parent == self_id());
@@ -99,28 +100,28 @@ pub(super) fn keeper_of(pid: Pid) -> Option<i32> {
 }
 
 /// Finds the members among all processes, including those started meanwhile.
-pub(super) fn members(tree: &Tree, wide: bool) -> Members {
-    let first = newest_number();
-    let (numbers, mut is_unsure) = all_numbers();
+pub(super) fn members(tree: &Tree, with_pipe_holders: bool) -> Members {
+    let first_newest = newest_pid();
+    let (pids, mut is_unsure) = all_pids();
     let mut processes: BTreeMap<i32, (Stat, bool)> = BTreeMap::new();
-    let mut look_at = |pid| match look_closely(tree, pid, wide) {
-        Some(Seen::Process { stat, ours }) => drop(processes.insert(pid, (stat, ours == Some(true)))),
-        Some(Seen::Unknown) => is_unsure = true,
+    let mut check = |pid| match check_repeatedly(tree, pid, with_pipe_holders) {
+        Some(ProcessCheck::Process { stat, ours }) => drop(processes.insert(pid, (stat, ours == Some(true)))),
+        Some(ProcessCheck::Unknown) => is_unsure = true,
         None => {}
     };
-    numbers.into_iter().for_each(&mut look_at);
-    let newer = first.and_then(|mut newest| {
-        for _ in 0..ROUNDS {
-            let now = newest_number()?;
+    pids.into_iter().for_each(&mut check);
+    let newer = first_newest.and_then(|mut newest| {
+        for _ in 0..MAX_ROUNDS {
+            let now = newest_pid()?;
             if now <= newest {
                 break;
             }
-            (newest.saturating_add(1)..=now).for_each(&mut look_at);
+            (newest.saturating_add(1)..=now).for_each(&mut check);
             newest = now;
         }
         Ok(())
     });
-    is_unsure |= newer.is_err_and(|error| is_passing(&error));
+    is_unsure |= newer.is_err_and(|error| is_temporary(&error));
     let is_ours = |(pid, (_, ours)): (&i32, &(Stat, bool))| ours.then_some(*pid);
     let mut ours: HashSet<i32> = processes.iter().filter_map(is_ours).collect();
     loop {
@@ -135,18 +136,18 @@ pub(super) fn members(tree: &Tree, wide: bool) -> Members {
         }
     }
     let stats = processes.into_values().map(|(stat, _)| stat);
-    Members { found: stats.filter(|process| ours.contains(&process.pid)).collect(), is_unsure }
+    Members { processes: stats.filter(|process| ours.contains(&process.pid)).collect(), is_unsure }
 }
 
-/// Numbers of all processes; `true` if some may be missing.
-fn all_numbers() -> (Vec<i32>, bool) {
+/// Ids of all processes, and `true` if some may be missing.
+fn all_pids() -> (Vec<i32>, bool) {
     let table = match fs::read_dir("/proc") {
         Ok(table) => table,
-        Err(error) => return (Vec::new(), is_passing(&error)),
+        Err(error) => return (Vec::new(), is_temporary(&error)),
     };
     let mut is_unsure = false;
     let mut number = |entry: io::Result<fs::DirEntry>| {
-        is_unsure |= entry.as_ref().is_err_and(is_passing);
+        is_unsure |= entry.as_ref().is_err_and(is_temporary);
         entry.ok()?.file_name().to_str()?.parse().ok()
     };
     (table.filter_map(&mut number).collect(), is_unsure)
@@ -154,14 +155,14 @@ fn all_numbers() -> (Vec<i32>, bool) {
 
 /// `true` if a failed call may succeed a moment later: there was no free descriptor, no memory, or the read itself
 /// failed. A gone process, a forbidden one, or a missing `/proc` is final.
-fn is_passing(error: &io::Error) -> bool {
-    let passing = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::IO, Errno::AGAIN, Errno::INTR];
-    Errno::from_io_error(error).is_some_and(|error| passing.contains(&error))
+fn is_temporary(error: &io::Error) -> bool {
+    let temporary = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::IO, Errno::AGAIN, Errno::INTR];
+    Errno::from_io_error(error).is_some_and(|error| temporary.contains(&error))
 }
 
 /// Result of checking a living process.
 #[derive(Debug)]
-enum Seen {
+enum ProcessCheck {
     /// A process. `ours`: it belongs to the tree by itself; `None` if unknown, because in the midst of an exec a
     /// process has no environment.
     Process { stat: Stat, ours: Option<bool> },
@@ -169,31 +170,31 @@ enum Seen {
     Unknown,
 }
 
-/// Number and interval of repeated checks for a process whose membership is unknown.
-const ASK_AGAIN: (usize, Duration) = (10, Duration::from_micros(300));
+/// Number and interval of repeated checks of a process whose membership is unknown.
+const RECHECKS: (usize, Duration) = (10, Duration::from_micros(300));
 
-fn look_closely(tree: &Tree, pid: i32, wide: bool) -> Option<Seen> {
-    let mut seen = look(tree, pid, wide)?;
-    for _ in 0..ASK_AGAIN.0 {
-        if matches!(seen, Seen::Process { ours: Some(_), .. }) {
+fn check_repeatedly(tree: &Tree, pid: i32, with_pipe_holders: bool) -> Option<ProcessCheck> {
+    let mut seen = check_process(tree, pid, with_pipe_holders)?;
+    for _ in 0..RECHECKS.0 {
+        if matches!(seen, ProcessCheck::Process { ours: Some(_), .. }) {
             break;
         }
-        std::thread::sleep(ASK_AGAIN.1);
-        seen = look(tree, pid, wide)?;
+        std::thread::sleep(RECHECKS.1);
+        seen = check_process(tree, pid, with_pipe_holders)?;
     }
     Some(seen)
 }
 
-fn look(tree: &Tree, pid: i32, wide: bool) -> Option<Seen> {
-    match try_look(tree, pid, wide) {
+fn check_process(tree: &Tree, pid: i32, with_pipe_holders: bool) -> Option<ProcessCheck> {
+    match try_check(tree, pid, with_pipe_holders) {
         Ok(seen) => seen,
-        Err(error) => is_passing(&error).then_some(Seen::Unknown),
+        Err(error) => is_temporary(&error).then_some(ProcessCheck::Unknown),
     }
 }
 
-fn try_look(tree: &Tree, pid: i32, wide: bool) -> io::Result<Option<Seen>> {
-    let own = self_id();
-    if pid <= 1 || pid == own || Some(pid) == tree.keeper {
+fn try_check(tree: &Tree, pid: i32, with_pipe_holders: bool) -> io::Result<Option<ProcessCheck>> {
+    let own_pid = self_id();
+    if pid <= 1 || pid == own_pid || Some(pid) == tree.keeper {
         return Ok(None);
     }
     let stat = stat(pid)?;
@@ -201,18 +202,18 @@ fn try_look(tree: &Tree, pid: i32, wide: bool) -> io::Result<Option<Seen>> {
         return Ok(None);
     }
     if stat.flags & KERNEL != 0 || !is_younger(tree, &stat) {
-        return Ok(Some(Seen::Process { stat, ours: Some(false) }));
+        return Ok(Some(ProcessCheck::Process { stat, ours: Some(false) }));
     }
     let leader = tree.id();
     let is_in_group =
         Some(stat.parent) == tree.keeper || stat.pid == leader || stat.group == leader || stat.session == leader;
-    let is_ours = is_in_group || (wide && holds_pipe(tree, &stat, own)?);
+    let is_ours = is_in_group || (with_pipe_holders && holds_pipe(tree, &stat, own_pid)?);
     let ours = if is_ours { Some(true) } else { carries_mark(tree, pid)? };
-    Ok(Some(Seen::Process { stat, ours }))
+    Ok(Some(ProcessCheck::Process { stat, ours }))
 }
 
-/// `true` for our own threads. Threads have numbers too, and a line in the table when asked by number. One of ours
-/// holds all our pipes, and a signal to it is a signal to us.
+/// `true` for a thread of this process. Threads have ids too, and `/proc` has an entry for each of them. A thread of
+/// this process has all its pipes open, and a signal to the thread is one to this process.
 fn is_own_thread(pid: i32) -> io::Result<bool> {
     fs::exists(format!("/proc/self/task/{pid}"))
 }
@@ -232,7 +233,7 @@ fn is_younger(tree: &Tree, process: &Stat) -> bool {
 fn carries_mark(tree: &Tree, pid: i32) -> io::Result<Option<bool>> {
     let environment = match fs::read(format!("/proc/{pid}/environ")) {
         Ok(environment) => environment,
-        Err(error) if is_passing(&error) => return Err(error),
+        Err(error) if is_temporary(&error) => return Err(error),
         Err(_) => return Ok(Some(false)),
     };
     let mut entries = environment.split(|byte| *byte == 0);
@@ -241,8 +242,8 @@ fn carries_mark(tree: &Tree, pid: i32) -> io::Result<Option<bool>> {
 
 /// `true` if a process that is not our direct child has the output pipe open. A direct child may be one of a concurrent
 /// call, between its fork and its exec, when it still has copies of all our files.
-fn holds_pipe(tree: &Tree, process: &Stat, own: i32) -> io::Result<bool> {
-    if process.parent == own || tree.pipes.is_empty() {
+fn holds_pipe(tree: &Tree, process: &Stat, own_pid: i32) -> io::Result<bool> {
+    if process.parent == own_pid || tree.pipes.is_empty() {
         return Ok(false);
     }
     let is_ours = |entry: io::Result<fs::DirEntry>| {
@@ -252,13 +253,13 @@ fn holds_pipe(tree: &Tree, process: &Stat, own: i32) -> io::Result<bool> {
     };
     let files = match fs::read_dir(format!("/proc/{}/fd", process.pid)) {
         Ok(files) => files,
-        Err(error) if is_passing(&error) => return Err(error),
+        Err(error) if is_temporary(&error) => return Err(error),
         Err(_) => return Ok(false),
     };
     for file in files {
         match is_ours(file) {
             Ok(true) => return Ok(true),
-            Err(error) if is_passing(&error) => return Err(error),
+            Err(error) if is_temporary(&error) => return Err(error),
             // The file was closed meanwhile.
             Ok(false) | Err(_) => {}
         }
@@ -266,8 +267,8 @@ fn holds_pipe(tree: &Tree, process: &Stat, own: i32) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Signals a process unless its number belongs to another one by now.
-fn send(process: &Stat, signal: Signal) {
+/// Signals a process unless its id belongs to another one by now.
+fn send_signal(process: &Stat, signal: Signal) {
     let Some(pid) = Pid::from_raw(process.pid) else {
         return;
     };
@@ -286,8 +287,8 @@ fn self_id() -> i32 {
     getpid().as_raw_nonzero().get()
 }
 
-/// Number of the newest process: the last field of `/proc/loadavg`.
-fn newest_number() -> io::Result<i32> {
+/// Id of the newest process: the last field of `/proc/loadavg`.
+fn newest_pid() -> io::Result<i32> {
     let text = fs::read_to_string("/proc/loadavg")?;
     let number = text.split_ascii_whitespace().next_back().and_then(|number| number.parse().ok());
     number.ok_or_else(|| io::ErrorKind::InvalidData.into())

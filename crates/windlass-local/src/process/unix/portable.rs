@@ -21,7 +21,7 @@ impl Members {
     pub(super) fn signal(&self, _tree: &Tree, _signal: Signal) {}
 }
 
-pub(super) fn members(tree: &Tree, _wide: bool) -> Members {
+pub(super) fn members(tree: &Tree, _with_pipe_holders: bool) -> Members {
     Members(tree.group_exists())
 }
 

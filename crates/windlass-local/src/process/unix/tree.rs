@@ -1,4 +1,4 @@
-//! Processes of one call, and their end.
+//! Process tree of one call, and the signals that end it.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ pub(in crate::process) struct Tree {
 /// Force of a stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::process) enum Force {
-    /// Only count.
+    /// No signal: only counts the processes.
     None,
     /// SIGTERM, and SIGCONT so that stopped processes see it.
     Ask,
@@ -51,14 +51,14 @@ impl Tree {
         self.started.elapsed() < NUMBERS_STAY_ORDERED && scan::none_is_left(self)
     }
 
-    /// Signals every living process of the tree and returns their number. `wide` includes processes that only hold the
+    /// Signals every living process of the tree and returns their number. `with_pipe_holders` includes processes that only hold the
     /// output pipe. Blocks for a few milliseconds.
-    pub(in crate::process) fn signal(&self, force: Force, wide: bool) -> usize {
+    pub(in crate::process) fn signal(&self, force: Force, with_pipe_holders: bool) -> usize {
         match force {
-            Force::None => scan::members(self, wide).len(),
+            Force::None => scan::members(self, with_pipe_holders).len(),
             Force::Ask => {
                 // Counted first, because most end the moment they are asked.
-                let members = scan::members(self, wide);
+                let members = scan::members(self, with_pipe_holders);
                 // A stopped process sees the first signal only after the second.
                 for signal in [Signal::TERM, Signal::CONT] {
                     self.signal_group(signal);
@@ -69,7 +69,7 @@ impl Tree {
             Force::Kill => {
                 // The group first, so that no member can fork its way out between the check and the signal.
                 self.signal_group(Signal::KILL);
-                let members = scan::members(self, wide);
+                let members = scan::members(self, with_pipe_holders);
                 members.signal(self, Signal::KILL);
                 members.len()
             }

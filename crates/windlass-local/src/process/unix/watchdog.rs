@@ -53,7 +53,7 @@ pub(in crate::process) struct Watchdog {
 
 #[derive(Debug, Default)]
 struct WatchdogState {
-    live: BTreeSet<i32>,
+    groups: BTreeSet<i32>,
     shell: Option<Shell>,
 }
 
@@ -69,7 +69,7 @@ impl Watchdog {
         Self { mark, state: Mutex::default() }
     }
 
-    /// Ensures that the watchdog runs. Must be called before a child is started, inside a tokio runtime.
+    /// Starts the watchdog unless it runs. Must be called before a child is started, inside a tokio runtime.
     pub(in crate::process) fn ready(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.shell.is_none() {
@@ -80,14 +80,14 @@ impl Watchdog {
     /// Puts a group on the list.
     pub(in crate::process) fn add(&self, group: i32) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.live.insert(group);
+        state.groups.insert(group);
         self.send(&mut state, &format!("+{group}\n"));
     }
 
     /// Takes a group off the list.
     pub(in crate::process) fn remove(&self, group: i32) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.live.remove(&group);
+        state.groups.remove(&group);
         // Outside a runtime (a call dropped at shutdown) a dead watchdog stays dead.
         if let Some(shell) = &mut state.shell {
             let _ = shell.pipe.write_all(format!("-{group}\n").as_bytes());
@@ -104,7 +104,7 @@ impl Watchdog {
 
     fn restart(&self, state: &mut WatchdogState) {
         state.shell = None;
-        let list: String = state.live.iter().map(|group| format!("+{group}\n")).collect();
+        let list: String = state.groups.iter().map(|group| format!("+{group}\n")).collect();
         let started = start(&self.mark).and_then(|mut shell| {
             shell.pipe.write_all(list.as_bytes())?;
             Ok(shell)
@@ -119,7 +119,7 @@ impl Watchdog {
 impl Drop for Watchdog {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let (Some(shell), true) = (&mut state.shell, state.live.is_empty()) {
+        if let (Some(shell), true) = (&mut state.shell, state.groups.is_empty()) {
             let _ = shell.pipe.write_all(b"q\n");
         }
     }

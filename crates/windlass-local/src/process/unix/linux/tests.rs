@@ -32,7 +32,7 @@ fn the_own_line_is_readable() {
     let own = stat(self_id()).expect("own entry");
     assert_eq!(own.pid, self_id());
     assert!(!own.is_dead());
-    assert!(newest_number().expect("newest") > 0);
+    assert!(newest_pid().expect("newest") > 0);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_thread_of_our_own_is_no_process_of_a_tree() {
     for number in others {
         // The number has a line, which would make it a member: it is in the leader's group.
         if stat(number).is_ok() {
-            assert!(look(&tree, number, true).is_none(), "{number}");
+            assert!(check_process(&tree, number, true).is_none(), "{number}");
         }
     }
     drop(started);
@@ -74,13 +74,13 @@ fn a_thread_of_our_own_is_no_process_of_a_tree() {
 
 #[test]
 fn what_may_pass_is_no_answer() {
-    let unsure = Members { found: Vec::new(), is_unsure: true };
+    let unsure = Members { processes: Vec::new(), is_unsure: true };
     assert_eq!(unsure.len(), 1, "the caller has to look again");
     for error in [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::IO] {
-        assert!(is_passing(&error.into()), "{error}");
+        assert!(is_temporary(&error.into()), "{error}");
     }
     // The process is gone or forbidden, or there is no table.
     for error in [Errno::NOENT, Errno::SRCH, Errno::ACCESS, Errno::PERM, Errno::NOTDIR] {
-        assert!(!is_passing(&error.into()), "{error}");
+        assert!(!is_temporary(&error.into()), "{error}");
     }
 }
