@@ -16,10 +16,10 @@ use super::{BashInput, command, meaning, time_limit};
 
 /// Maximum number of bytes of output in the file.
 pub(super) const MOST_BYTES: u64 = 64 << 20;
-/// Maximum number of bytes in memory: little, because the output is read from the file.
-const IN_MEMORY: usize = 4096;
+/// Maximum number of output bytes in memory. Small, because the output is read from the file.
+const MAX_MEMORY_BYTES: usize = 4096;
 /// Maximum number of characters of a description.
-const MOST_DESCRIPTION: usize = 120;
+const MAX_DESCRIPTION_CHARS: usize = 120;
 
 /// The structured output of a call that left its command running.
 #[derive(Debug, Serialize)]
@@ -49,7 +49,7 @@ impl<'a> Structured<'a> {
     }
 }
 
-/// Starts a command and returns.
+/// Starts a command as a background task and returns the task's id and output file.
 pub(super) async fn start(
     shell: Option<&Path>,
     snapshot: Option<&Taken>,
@@ -71,15 +71,15 @@ pub(super) async fn start(
     (command.background, command.terminal) = (true, terminal);
     // Stopped only if the call has a timeout.
     command.timeout = time_limit(input.timeout);
-    command.inline_bytes = IN_MEMORY;
+    command.inline_bytes = MAX_MEMORY_BYTES;
     command.spill = Some(file.clone());
     command.spill_above = Some(0);
     command.spill_cap = Some(MOST_BYTES);
     let task = Task::of(input, file.clone());
-    let own = cx.clone();
+    let task_cx = cx.clone();
     let spec = task.spec();
     let work = move |running: TaskCx| -> BoxFuture<'static, TaskOutcome> {
-        Box::pin(async move { task.outcome(own.process().run(command, &running.cancel).await).await })
+        Box::pin(async move { task.outcome(task_cx.process().run(command, &running.cancel).await).await })
     };
     let id = background.start(spec, Box::new(work))?;
     let path = file.to_string_lossy();
@@ -101,7 +101,7 @@ pub(super) struct Task {
 impl Task {
     /// The task of a command whose output goes to a file.
     pub(super) fn of(input: &BashInput, output: PathBuf) -> Self {
-        Self { title: described(input), command: input.command.clone(), output }
+        Self { title: one_line_description(input), command: input.command.clone(), output }
     }
 
     pub(super) fn spec(&self) -> TaskSpec {
@@ -113,7 +113,7 @@ impl Task {
         match ended {
             Ok(outcome) => {
                 let missing = note_cut(&outcome).await;
-                let mut ended = self::ended(&self.title, &self.command, &outcome);
+                let mut ended = task_outcome(&self.title, &self.command, &outcome);
                 ended.summary.push_str(missing.unwrap_or_default());
                 ended
             }
@@ -131,18 +131,18 @@ pub(super) fn output_file(folder: &Path, cx: &ToolCx) -> PathBuf {
 }
 
 /// Description of the command in one line.
-fn described(input: &BashInput) -> String {
+fn one_line_description(input: &BashInput) -> String {
     let description = input.description.as_deref().map(str::trim).filter(|text| !text.is_empty());
     let words: Vec<&str> = description.unwrap_or(&input.command).split_whitespace().collect();
     let line = words.join(" ");
-    match line.char_indices().nth(MOST_DESCRIPTION) {
-        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
+    match line.char_indices().nth(MAX_DESCRIPTION_CHARS) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
         None => line,
     }
 }
 
-fn ended(title: &str, command: &str, outcome: &ProcessOutcome) -> TaskOutcome {
-    let (status, how) = match outcome.exit {
+fn task_outcome(title: &str, command: &str, outcome: &ProcessOutcome) -> TaskOutcome {
+    let (status, result) = match outcome.exit {
         ProcessExit::Code(0) => (TaskStatus::Completed, "completed (exit code 0)".to_owned()),
         ProcessExit::Code(code) => match meaning::of_exit(command, code) {
             Some(meaning) => (TaskStatus::Completed, format!("completed (exit code {code}: {meaning})")),
@@ -153,11 +153,11 @@ fn ended(title: &str, command: &str, outcome: &ProcessOutcome) -> TaskOutcome {
         ProcessExit::Cancelled => (TaskStatus::Stopped, "was stopped".to_owned()),
         _ => (TaskStatus::Failed, "ended in an unknown way".to_owned()),
     };
-    TaskOutcome::new(status, format!("Background command \"{title}\" {how}"))
+    TaskOutcome::new(status, format!("Background command \"{title}\" {result}"))
 }
 
-/// Writes a note at the end of the file that output is missing. The answer reports it as well if writing failed (and
-/// the file is not merely full), because the note may then be missing too.
+/// Appends a note to the file if output is missing in it. Returns a note for the model if the file could not be written,
+/// because the note in the file may then be missing too.
 async fn note_cut(outcome: &ProcessOutcome) -> Option<&'static str> {
     let output = &outcome.stdout;
     let kept = (output.head.len() as u64).saturating_add(output.tail.len() as u64);
@@ -195,9 +195,9 @@ mod tests {
 
     #[test]
     fn a_description_is_one_short_line() {
-        assert_eq!(described(&input(Some(" a\n b "), "c")), "a b");
-        assert_eq!(described(&input(Some(" "), "make\n\tall")), "make all");
-        assert_eq!(described(&input(None, &"é".repeat(500))).chars().count(), MOST_DESCRIPTION + 1);
+        assert_eq!(one_line_description(&input(Some(" a\n b "), "c")), "a b");
+        assert_eq!(one_line_description(&input(Some(" "), "make\n\tall")), "make all");
+        assert_eq!(one_line_description(&input(None, &"é".repeat(500))).chars().count(), MAX_DESCRIPTION_CHARS + 1);
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(super) fn in_bash(
     let env = environment(cx, snapshot, cwd);
     let shell = match shell {
         Some(shell) => shell.to_owned(),
-        // The program that starts it looks bash up.
+        // The other machine looks up `bash` in its own search path.
         None if !cx.workspace().is_local() => PathBuf::from("bash"),
         None => find_bash(&env).ok_or_else(|| ToolError::rejected("No bash was found on this machine."))?,
     };
@@ -101,8 +101,8 @@ pub(super) async fn start_directory(cx: &ToolCx) -> Result<PathBuf, ToolError> {
 
 /// Folder for a file that lives as long as the command.
 pub(super) fn temporary_folder(cx: &ToolCx) -> PathBuf {
-    let named = variable(cx.env(), "TMPDIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
-    named.unwrap_or_else(|| PathBuf::from("/tmp"))
+    let configured = variable(cx.env(), "TMPDIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    configured.unwrap_or_else(|| PathBuf::from("/tmp"))
 }
 
 /// Name of the file with all the output. Ids of calls come from the model's provider, so they are only used as names if

@@ -23,7 +23,7 @@ pub(super) struct CwdFile {
 }
 
 /// Maximum number of bytes of a path on any supported system.
-const LONGEST_PATH: u64 = 64 * 1024;
+const MAX_PATH_BYTES: u64 = 64 * 1024;
 
 impl CwdFile {
     /// Creates the file, with functions and aliases that bash reads as well.
@@ -47,7 +47,7 @@ impl CwdFile {
 
     /// Directory that the command reported, links resolved.
     pub(super) fn reported(&self) -> Option<PathBuf> {
-        let report = self.file.read(LONGEST_PATH.saturating_add(self.script.len() as u64)).ok()?;
+        let report = self.file.read(MAX_PATH_BYTES.saturating_add(self.script.len() as u64)).ok()?;
         let directory = report.strip_prefix(self.script.as_slice())?;
         let path = directory.strip_suffix(b"\n").filter(|path| path.starts_with(b"/"))?;
         Some(PathBuf::from(os_string(path.to_vec())?))
@@ -103,17 +103,17 @@ pub(super) enum Moved {
 
 /// Compares the reported directory of a command with the workspace. The result names the directory below the root as
 /// the session knows it, also when a link leads to that root.
-pub(super) async fn settle(reported: PathBuf, from: &Path, cx: &ToolCx) -> Moved {
+pub(super) async fn settle(reported: PathBuf, start: &Path, cx: &ToolCx) -> Moved {
     for root in cx.directories() {
         let Ok(resolved) = cx.workspace().resolve(root).await else {
             continue;
         };
-        if let Ok(below) = reported.strip_prefix(&resolved.path) {
-            let to = if below.as_os_str().is_empty() { root.clone() } else { root.join(below) };
-            return if to == from { Moved::No } else { Moved::To(to) };
+        if let Ok(relative) = reported.strip_prefix(&resolved.path) {
+            let directory = if relative.as_os_str().is_empty() { root.clone() } else { root.join(relative) };
+            return if directory == start { Moved::No } else { Moved::To(directory) };
         }
     }
-    match cx.workspace().resolve(from).await {
+    match cx.workspace().resolve(start).await {
         Ok(resolved) if resolved.path == reported => Moved::No,
         _ => Moved::Outside(reported),
     }

@@ -1,14 +1,14 @@
-//! Exit codes that are an answer and not a failure.
+//! Exit codes that report a result and not a failure, such as that of a `grep` without matches.
 
 /// Meaning of exit code 1 of a command, if it is an answer and not a failure: nothing found, files differ, condition
-/// false. Requires that every command that can have given the code answers like that.
+/// false. `None` unless every command that may have set the exit code is of this kind.
 pub(super) fn of_exit(command: &str, code: i32) -> Option<&'static str> {
     if code != 1 {
         return None;
     }
     let mut meaning = None;
     for deciding in deciding_commands(command)? {
-        match answer(deciding) {
+        match meaning_of_one(deciding) {
             Some(found) => meaning = meaning.or(Some(found)),
             None => return None,
         }
@@ -16,7 +16,7 @@ pub(super) fn of_exit(command: &str, code: i32) -> Option<&'static str> {
     meaning
 }
 
-fn answer(command: &str) -> Option<&'static str> {
+fn meaning_of_one(command: &str) -> Option<&'static str> {
     let mut words = command.split_whitespace().skip_while(|word| is_assignment(word));
     let program = words.next()?;
     let name = program.rsplit('/').next()?;
@@ -41,14 +41,14 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// Simple commands whose exit code can be that of the whole; `None` if the text is more than a flat list.
+/// Simple commands that may have set the exit code of the whole; `None` if the text is more than a flat list.
 fn deciding_commands(text: &str) -> Option<Vec<&str>> {
     let mut deciding = Vec::new();
     let mut start = 0;
     let mut chars = text.char_indices().peekable();
     let mut quote = None;
-    let take = |from: usize, to: usize| text.get(from..to).map(str::trim);
-    while let Some((at, c)) = chars.next() {
+    let trimmed = |from: usize, to: usize| text.get(from..to).map(str::trim);
+    while let Some((index, c)) = chars.next() {
         let next = chars.peek().map(|(_, c)| *c);
         match (quote, c) {
             (Some('\''), '\'') | (Some('"'), '"') => quote = None,
@@ -64,32 +64,34 @@ fn deciding_commands(text: &str) -> Option<Vec<&str>> {
             (None, '\'' | '"') => quote = Some(c),
             (None, '(' | ')' | '{' | '}') => return None,
             (None, '<') if matches!(next, Some('<' | '(')) => return None,
-            (None, '#') if text.get(..at).is_some_and(|before| before.ends_with(char::is_whitespace)) => return None,
+            (None, '#') if text.get(..index).is_some_and(|before| before.ends_with(char::is_whitespace)) => {
+                return None;
+            }
             (None, '>' | '<') if next == Some('&') => {
                 chars.next();
             }
             (None, '&' | '|') if next == Some(c) => {
-                deciding.push(take(start, at)?);
+                deciding.push(trimmed(start, index)?);
                 chars.next();
-                start = at + 2;
+                start = index + 2;
             }
             (None, '&') if next == Some('>') => {}
-            (None, '|') => start = at + 1,
+            (None, '|') => start = index + 1,
             (None, ';' | '\n' | '&') => {
                 // The last command decides alone.
-                let rest = take(at + 1, text.len())?;
+                let rest = trimmed(index + 1, text.len())?;
                 if !rest.is_empty() {
                     deciding.clear();
-                    start = at + 1;
+                    start = index + 1;
                 } else {
-                    deciding.push(take(start, at)?);
+                    deciding.push(trimmed(start, index)?);
                     return (c != '&').then_some(deciding);
                 }
             }
             (None, _) => {}
         }
     }
-    deciding.push(take(start, text.len())?);
+    deciding.push(trimmed(start, text.len())?);
     quote.is_none().then_some(deciding)
 }
 

@@ -47,7 +47,7 @@ pub struct Bash {
     default_timeout: Duration,
     max_timeout: Duration,
     max_output: usize,
-    moves: bool,
+    moves_to_background: bool,
     snapshot: Option<ShellSnapshot>,
 }
 
@@ -58,7 +58,7 @@ impl Default for Bash {
             default_timeout: Self::DEFAULT_TIMEOUT,
             max_timeout: Self::MAX_TIMEOUT,
             max_output: Self::DEFAULT_MAX_OUTPUT,
-            moves: false,
+            moves_to_background: false,
             snapshot: None,
         }
     }
@@ -106,7 +106,7 @@ impl Bash {
     /// those of git are stopped when their time is up all the same. Default: `false`, commands are stopped.
     #[must_use]
     pub fn with_moves_to_background(mut self, on: bool) -> Self {
-        self.moves = on;
+        self.moves_to_background = on;
         self
     }
 
@@ -124,8 +124,8 @@ impl Bash {
         BashOnTerminals::new(self)
     }
 
-    fn timeout(&self, asked: Option<f64>) -> Duration {
-        time_limit(asked).map_or(self.default_timeout, |asked| asked.min(self.max_timeout))
+    fn timeout(&self, requested: Option<f64>) -> Duration {
+        time_limit(requested).map_or(self.default_timeout, |requested| requested.min(self.max_timeout))
     }
 }
 
@@ -198,9 +198,9 @@ impl Tool for Bash {
 
     fn annotations(&self) -> Annotations {
         // The budget is applied here, where the whole output is known; a second cut would lose the file's path.
-        let most = self.max_output.saturating_mul(4).saturating_add(64 * 1024);
+        let max_bytes = self.max_output.saturating_mul(4).saturating_add(64 * 1024);
         Annotations::default()
-            .with_max_result_bytes(most)
+            .with_max_result_bytes(max_bytes)
             .with_foreign_output()
             .with_background_field("run_in_background")
     }
@@ -247,7 +247,7 @@ impl Bash {
         command.spill_above = Some(self.max_output);
         // A character has up to four bytes.
         command.inline_bytes = self.max_output.saturating_mul(4);
-        let movable = Movable::new(&input, cx).filter(|_| self.moves);
+        let movable = Movable::new(&input, cx).filter(|_| self.moves_to_background);
         let (outcome, directory) = match movable {
             None => (cx.process().run(command, cx.cancel()).await, directory),
             Some(movable) => match movable.run(command, directory, timeout).await? {
@@ -275,8 +275,8 @@ impl Bash {
 }
 
 /// Timeout that a call requests in milliseconds, if any. A value beyond the range of a duration becomes the maximum.
-fn time_limit(asked: Option<f64>) -> Option<Duration> {
-    let milliseconds = asked.filter(|milliseconds| *milliseconds > 0.0)?;
+fn time_limit(requested: Option<f64>) -> Option<Duration> {
+    let milliseconds = requested.filter(|milliseconds| *milliseconds > 0.0)?;
     Some(Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or(Duration::MAX))
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Movable<'a> {
 }
 
 impl<'a> Movable<'a> {
-    /// `None` if commands cannot continue in this session.
+    /// `None` if the session has no background tasks.
     pub(super) fn new(input: &'a BashInput, cx: &'a ToolCx) -> Option<Self> {
         let folder = cx.background().ok()?.folder()?;
         Some(Self { input, cx, file: output_file(&folder, cx) })
@@ -60,9 +60,9 @@ impl<'a> Movable<'a> {
                 }
             }));
         }
-        let (stop, own) = (Cancel::new(), self.cx.clone());
-        let stopped = stop.clone();
-        let mut running: Running = Box::pin(async move { own.process().run(command, &stopped).await });
+        let (stop, cx) = (Cancel::new(), self.cx.clone());
+        let stop_signal = stop.clone();
+        let mut running: Running = Box::pin(async move { cx.process().run(command, &stop_signal).await });
         let call = self.cx.state::<Foreground>().enter(self.cx.tool_use_id().clone());
         let by_user = tokio::select! {
             biased;
@@ -75,11 +75,11 @@ impl<'a> Movable<'a> {
             () = tokio::time::sleep(limit), if moves_by_itself => false,
         };
         is_moved.store(true, Ordering::Relaxed);
-        self.continues((running, stop), directory, (!by_user).then_some(limit)).map(Waited::Moved)
+        self.move_to_background((running, stop), directory, (!by_user).then_some(limit)).map(Waited::Moved)
     }
 
-    /// Lets a running command continue. If that is impossible, dropping it stops it.
-    fn continues(
+    /// Turns a running command into a background task. If that fails, the command is dropped and thereby stopped.
+    fn move_to_background(
         self,
         (mut running, stop): (Running, Cancel),
         directory: Option<CwdFile>,
@@ -103,12 +103,12 @@ impl<'a> Movable<'a> {
         };
         let id = self.cx.background()?.start(spec, Box::new(work))?;
         let path = self.file.to_string_lossy();
-        let why = match limit {
+        let reason = match limit {
             Some(limit) => format!("The command did not end within {}", in_words(limit)),
             None => "The user has moved the command".to_owned(),
         };
         let text = format!(
-            "{why}{} in the background. Its task is {id}, its output goes to {path}: Read or search that file when you want \
+            "{reason}{} in the background. Its task is {id}, its output goes to {path}: Read or search that file when you want \
              to know how far it is. Its end is reported to you; TaskStop ends it sooner.",
             if limit.is_some() { " and continues" } else { ": it continues" }
         );

@@ -62,10 +62,10 @@ impl PowerShell {
 
     fn command(&self, input: &PowerShellInput, cwd: &Path, cx: &ToolCx) -> Result<ProcessCommand, ToolError> {
         let env = agent_environment(cx.env(), cx.directories());
-        let shell = self.shell.clone().or_else(|| find(&env));
+        let shell = self.shell.clone().or_else(|| find_powershell(&env));
         let shell = shell.ok_or_else(|| ToolError::rejected("No PowerShell was found on this machine."))?;
         let mut command = ProcessCommand::new(shell, cwd);
-        command.args = words(&input.command)?;
+        command.args = arguments(&input.command)?;
         command.env = env;
         command.merge_streams = true;
         command.spill = cx.artifacts().map(|folder| folder.join(spill_name(cx)));
@@ -117,14 +117,15 @@ with all of it, which you can read and search.
     }
 
     fn annotations(&self) -> Annotations {
-        let most = Bash::DEFAULT_MAX_OUTPUT.saturating_mul(4).saturating_add(64 * 1024);
-        Annotations::default().with_max_result_bytes(most).with_foreign_output()
+        let max_bytes = Bash::DEFAULT_MAX_OUTPUT.saturating_mul(4).saturating_add(64 * 1024);
+        Annotations::default().with_max_result_bytes(max_bytes).with_foreign_output()
     }
 
     async fn call(&self, input: PowerShellInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
         check_command(&input.command)?;
         let start = start_directory(cx).await?;
-        let timeout = time_limit(input.timeout).map_or(self.default_timeout, |asked| asked.min(self.max_timeout));
+        let timeout =
+            time_limit(input.timeout).map_or(self.default_timeout, |requested| requested.min(self.max_timeout));
         let mut command = self.command(&input, &start, cx)?;
         command.timeout = Some(timeout);
         let outcome = cx.process().run(command, cx.cancel()).await;
@@ -137,7 +138,7 @@ with all of it, which you can read and search.
 }
 
 /// Finds the PowerShell of a machine: `pwsh`, which is newer, or the one that belongs to Windows.
-fn find(env: &[(OsString, OsString)]) -> Option<PathBuf> {
+fn find_powershell(env: &[(OsString, OsString)]) -> Option<PathBuf> {
     let system = || {
         let is_root = |name: &OsStr| name.eq_ignore_ascii_case("SYSTEMROOT");
         let (_, root) = env.iter().find(|(name, _)| is_root(name))?;
@@ -149,21 +150,21 @@ fn find(env: &[(OsString, OsString)]) -> Option<PathBuf> {
 }
 
 /// Script before a command: output is UTF-8, progress bars are off.
-const BEFORE: &str = "[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false)
+const PROLOGUE: &str = "[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false)
 $OutputEncoding = [Console]::OutputEncoding
 $ProgressPreference = 'SilentlyContinue'
 ";
 /// Script after a command: the exit code is that of the last command, also of a program.
-const BEHIND: &str = "\nif (-not $?) { if ($LASTEXITCODE) { exit $LASTEXITCODE }; exit 1 }\nexit 0\n";
-/// Maximum number of characters of the command. Windows takes command lines of 32,767 characters, and the program and
-/// its other words need some of them.
-const LONGEST: usize = 31_000;
+const EPILOGUE: &str = "\nif (-not $?) { if ($LASTEXITCODE) { exit $LASTEXITCODE }; exit 1 }\nexit 0\n";
+/// Maximum number of characters of the encoded command. Command lines of Windows have at most 32,767 characters, and the
+/// program and its options need some of them.
+const MAX_COMMAND_CHARS: usize = 31_000;
 
-/// Arguments for a command. In this form only PowerShell interprets its quotes and blanks.
-fn words(command: &str) -> Result<Vec<OsString>, ToolError> {
-    let script = [BEFORE, command, BEHIND].concat();
+/// Arguments for a command. The script is encoded, so that only PowerShell interprets its quotes and blanks.
+fn arguments(command: &str) -> Result<Vec<OsString>, ToolError> {
+    let script = [PROLOGUE, command, EPILOGUE].concat();
     let encoded = STANDARD.encode(script.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
-    if encoded.len() > LONGEST {
+    if encoded.len() > MAX_COMMAND_CHARS {
         let message = "The command is too long for Windows: write it to a .ps1 file and run that.";
         return Err(ToolError::invalid_input(message));
     }

@@ -68,7 +68,7 @@ pub(crate) fn clean(text: &str) -> String {
     while let Some(at) = rest.find(is_special) {
         let (plain, special) = rest.split_at_checked(at).unwrap_or((rest, ""));
         clean.push_str(plain);
-        rest = one_special(special, &mut clean);
+        rest = replace_special(special, &mut clean);
     }
     clean.push_str(rest);
     clean
@@ -79,7 +79,7 @@ fn is_special(c: char) -> bool {
 }
 
 /// Consumes the control character or sequence at the start. Returns the rest.
-fn one_special<'a>(text: &'a str, clean: &mut String) -> &'a str {
+fn replace_special<'a>(text: &'a str, clean: &mut String) -> &'a str {
     let mut chars = text.chars();
     match chars.next() {
         Some('\u{1b}') => match after_escape(chars.as_str()) {

@@ -91,7 +91,7 @@ fn walk(body: &[u8], format: TextFormat, fold: Fold, visit: &mut dyn FnMut(usize
         Charset::Utf16Le => walk_utf16(body, u16::from_le_bytes, &mut folder),
         Charset::Utf16Be => walk_utf16(body, u16::from_be_bytes, &mut folder),
         Charset::Legacy(encoding) if encoding.is_single_byte() => {
-            let table: Vec<char> = (0..=u8::MAX).map(|b| single(encoding, b)).collect();
+            let table: Vec<char> = (0..=u8::MAX).map(|b| decode_byte(encoding, b)).collect();
             for byte in body {
                 let c = table.get(usize::from(*byte)).copied();
                 folder.char(1, c.unwrap_or(char::REPLACEMENT_CHARACTER));
@@ -170,7 +170,7 @@ fn walk_utf16(body: &[u8], unit: fn([u8; 2]) -> u16, folder: &mut Folder<'_>) {
     }
 }
 
-fn single(encoding: &'static Encoding, byte: u8) -> char {
+fn decode_byte(encoding: &'static Encoding, byte: u8) -> char {
     let bytes = [byte];
     let (text, _) = encoding.decode_without_bom_handling(&bytes);
     text.chars().next().unwrap_or(char::REPLACEMENT_CHARACTER)

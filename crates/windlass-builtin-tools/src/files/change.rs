@@ -107,7 +107,7 @@ impl Target {
         let old = self.content.as_deref();
         // Both sides use one encoding, because a new guess would look like a change.
         let format = old.filter(|old| !old.is_empty()).map_or_else(|| of_file(new), |_| self.format());
-        let (old_text, new_text) = (old.map(|old| shown(old, format)), shown(new, format));
+        let (old_text, new_text) = (old.map(|old| diff_text(old, format)), diff_text(new, format));
         let patch = Patch::between(old_text.as_deref().unwrap_or_default(), &new_text);
         let original = old_text.filter(|text| text.len() <= MAX_ORIGINAL);
         let other_names = self.names.saturating_sub(1);
@@ -147,7 +147,7 @@ impl Change {
 }
 
 /// Content of a file as text for a diff; empty for binary content.
-fn shown(content: &[u8], format: Content) -> String {
+fn diff_text(content: &[u8], format: Content) -> String {
     match format {
         Content::Text(format) => {
             let (_, body) = format.split_bom(content);

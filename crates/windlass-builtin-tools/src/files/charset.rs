@@ -89,8 +89,8 @@ impl Charset {
                 if !unmappable {
                     return Ok(bytes.into_owned());
                 }
-                let mut one = [0; 4];
-                let missing = text.chars().find(|c| encoding.encode(c.encode_utf8(&mut one)).2);
+                let mut buffer = [0; 4];
+                let missing = text.chars().find(|c| encoding.encode(c.encode_utf8(&mut buffer)).2);
                 Err(missing.unwrap_or(char::REPLACEMENT_CHARACTER))
             }
         }
@@ -124,7 +124,7 @@ pub(crate) fn classify(sample: &[u8], complete: bool) -> Content {
         [0xEF, 0xBB, 0xBF, ..] => (Charset::Utf8, 3),
         [0xFF, 0xFE, ..] => (Charset::Utf16Le, 2),
         [0xFE, 0xFF, ..] => (Charset::Utf16Be, 2),
-        _ => match unmarked(sample, complete) {
+        _ => match detect_without_mark(sample, complete) {
             Ok(charset) => (charset, 0),
             Err(kind) => return Content::Binary(kind),
         },
@@ -141,7 +141,7 @@ pub(crate) fn of_file(raw: &[u8]) -> Content {
     }
 }
 
-fn unmarked(sample: &[u8], complete: bool) -> Result<Charset, Kind> {
+fn detect_without_mark(sample: &[u8], complete: bool) -> Result<Charset, Kind> {
     if sample.starts_with(b"%PDF-") {
         return Err(Kind::Pdf);
     }

@@ -92,9 +92,11 @@ pub(crate) fn apply_in(
     let fold = if edit.old.contains('\r') { Fold::No } else { Fold::LineBreaks };
     let text = canonical(body, format, fold);
     let found = find(&text, edit)?;
-    let (kept, old, new) = trim(edit, fold);
-    let spans: Vec<Span<'_>> =
-        found.iter().map(|at| Span { at: at + kept..at + kept + old.len(), new: Cow::Borrowed(new) }).collect();
+    let (prefix_len, old, new) = trim(edit, fold);
+    let spans: Vec<Span<'_>> = found
+        .iter()
+        .map(|at| Span { at: at + prefix_len..at + prefix_len + old.len(), new: Cow::Borrowed(new) })
+        .collect();
     Ok(Edited { bytes: replace_spans(raw, format, fold, &spans, otherwise)?, count: found.len() })
 }
 
@@ -124,7 +126,7 @@ pub(crate) fn replace_spans(
     let mut last = 0;
     for (at, span) in raw_spans.iter().zip(spans) {
         bytes.extend_from_slice(body.get(last..at.start).unwrap_or_default());
-        bytes.extend_from_slice(&encode(&breaks.written(at, &span.new), format.charset)?);
+        bytes.extend_from_slice(&encode(&breaks.with_file_breaks(at, &span.new), format.charset)?);
         last = at.end;
     }
     bytes.extend_from_slice(body.get(last..).unwrap_or_default());
@@ -161,9 +163,9 @@ const MAX_RESULT: usize = 32 * 1024 * 1024;
 
 fn find(text: &[u8], edit: Replacement<'_>) -> Result<Vec<usize>, EditError> {
     const LINES_NAMED: usize = 8;
-    let kept = if edit.all { MAX_PLACES + 1 } else { LINES_NAMED };
+    let limit = if edit.all { MAX_PLACES + 1 } else { LINES_NAMED };
     let mut places = memchr::memmem::find_iter(text, edit.old);
-    let found: Vec<usize> = places.by_ref().take(kept).collect();
+    let found: Vec<usize> = places.by_ref().take(limit).collect();
     match found.len() {
         0 => Err(EditError::NotFound { hint: near::hint(text, edit.old) }),
         1 => Ok(found),
@@ -179,12 +181,12 @@ fn find(text: &[u8], edit: Replacement<'_>) -> Result<Vec<usize>, EditError> {
 
 /// Line numbers, from 1, of ascending offsets.
 pub(crate) fn line_numbers<'a>(text: &[u8], offsets: impl Iterator<Item = &'a usize>) -> Vec<usize> {
-    let (mut line, mut from) = (1, 0);
+    let (mut line, mut start) = (1, 0);
     offsets
         .map(|at| {
-            let between = text.get(from..*at).unwrap_or_default();
+            let between = text.get(start..*at).unwrap_or_default();
             line += memchr::memchr_iter(b'\n', between).count();
-            from = *at;
+            start = *at;
             line
         })
         .collect()
@@ -231,7 +233,7 @@ fn encode(text: &str, charset: Charset) -> Result<Vec<u8>, EditError> {
 struct BreaksInOrder<I: Iterator<Item = (Range<usize>, Ending)>> {
     breaks: Peekable<I>,
     /// Last break before the present place.
-    before: Option<Ending>,
+    previous: Option<Ending>,
     /// Break for a file that has none.
     otherwise: Ending,
     fold: Fold,
@@ -240,26 +242,26 @@ struct BreaksInOrder<I: Iterator<Item = (Range<usize>, Ending)>> {
 impl<'a> BreaksInOrder<Box<dyn Iterator<Item = (Range<usize>, Ending)> + 'a>> {
     fn new(body: &'a [u8], format: TextFormat, fold: Fold, otherwise: Ending) -> Self {
         let breaks: Box<dyn Iterator<Item = _> + 'a> = Box::new(endings(body, format));
-        Self { breaks: breaks.peekable(), before: None, otherwise, fold }
+        Self { breaks: breaks.peekable(), previous: None, otherwise, fold }
     }
 }
 
 impl<I: Iterator<Item = (Range<usize>, Ending)>> BreaksInOrder<I> {
     /// Text to write in place of these bytes. A break takes the form of the break it replaces; an additional one takes
     /// the form of the next break of the file, or of the last one before.
-    fn written<'t>(&mut self, at: &Range<usize>, new: &'t str) -> Cow<'t, str> {
+    fn with_file_breaks<'t>(&mut self, at: &Range<usize>, new: &'t str) -> Cow<'t, str> {
         if self.fold == Fold::No || !new.contains('\n') || new.contains('\r') {
             return Cow::Borrowed(new);
         }
         while let Some((_, ending)) = self.breaks.next_if(|(place, _)| place.end <= at.start) {
-            self.before = Some(ending);
+            self.previous = Some(ending);
         }
         let mut inside = Vec::new();
         while let Some((_, ending)) = self.breaks.next_if(|(place, _)| place.start < at.end) {
             inside.push(ending);
         }
         let next = self.breaks.peek().map(|(_, ending)| *ending);
-        let other = inside.last().copied().or(next).or(self.before).unwrap_or(self.otherwise);
+        let other = inside.last().copied().or(next).or(self.previous).unwrap_or(self.otherwise);
         let mut replaced = inside.iter().copied().chain(std::iter::repeat(other));
         let mut text = String::with_capacity(new.len());
         for piece in new.split_inclusive('\n') {
@@ -271,7 +273,7 @@ impl<I: Iterator<Item = (Range<usize>, Ending)>> BreaksInOrder<I> {
                 _ => text.push_str(piece),
             }
         }
-        self.before = inside.last().copied().or(self.before);
+        self.previous = inside.last().copied().or(self.previous);
         Cow::Owned(text)
     }
 }

@@ -166,7 +166,7 @@ fn replacements(steps: &[EditStep]) -> Vec<Replacement<'_>> {
 /// Diff of edits without making them.
 async fn preview(cx: &ToolCx, file_path: &str, edits: &[Replacement<'_>]) -> Option<String> {
     let target = Target::look(cx, file_path).await.ok()?;
-    let (bytes, _) = edited(&target, edits).ok()?;
+    let (bytes, _) = apply_edits(&target, edits).ok()?;
     Some(target.change(&bytes).diff())
 }
 
@@ -179,12 +179,12 @@ async fn edit_file(cx: &ToolCx, file_path: &str, edits: &[Replacement<'_>]) -> R
         return Err(not_found(cx, &target.path).await);
     }
     target.check_seen()?;
-    let (bytes, count) = edited(&target, edits)?;
+    let (bytes, count) = apply_edits(&target, edits)?;
     Ok((target.write(&bytes).await?, count))
 }
 
 /// Bytes of a file with these edits, and the number of changed places.
-fn edited(target: &Target, edits: &[Replacement<'_>]) -> Result<(Vec<u8>, usize), ToolError> {
+fn apply_edits(target: &Target, edits: &[Replacement<'_>]) -> Result<(Vec<u8>, usize), ToolError> {
     let content = target.format();
     let Content::Text(format) = content else {
         return Err(not_text(&target.path, content));
@@ -199,10 +199,10 @@ fn edited(target: &Target, edits: &[Replacement<'_>]) -> Result<(Vec<u8>, usize)
     }
     let mut bytes = Cow::Borrowed(target.content.as_deref().unwrap_or_default());
     // One edit may remove the only line breaks, and a later one write some.
-    let (mut count, otherwise) = (0, first_ending(format.split_bom(&bytes).1, format));
-    for (at, edit) in (1..).zip(edits) {
-        let edited =
-            apply_in(&bytes, format, *edit, otherwise).map_err(|error| refusal(target, &error, at, edits.len()))?;
+    let (mut count, default_ending) = (0, first_ending(format.split_bom(&bytes).1, format));
+    for (number, edit) in (1..).zip(edits) {
+        let edited = apply_in(&bytes, format, *edit, default_ending)
+            .map_err(|error| refusal(target, &error, number, edits.len()))?;
         bytes = Cow::Owned(edited.bytes);
         count += edited.count;
     }
@@ -212,14 +212,14 @@ fn edited(target: &Target, edits: &[Replacement<'_>]) -> Result<(Vec<u8>, usize)
     Ok((bytes.into_owned(), count))
 }
 
-fn refusal(target: &Target, error: &EditError, at: usize, of: usize) -> ToolError {
+fn refusal(target: &Target, error: &EditError, number: usize, count: usize) -> ToolError {
     let path = visible_path(&target.path);
     let reason = error.to_string();
     let reason = reason.trim_end_matches('.');
-    ToolError::rejected(if of == 1 {
+    ToolError::rejected(if count == 1 {
         format!("{path} was not changed: {reason}.")
     } else {
-        format!("{path} was not changed, none of the {of} edits was made. Edit {at}: {reason}.")
+        format!("{path} was not changed, none of the {count} edits was made. Edit {number}: {reason}.")
     })
 }
 

@@ -16,7 +16,7 @@ use windlass_tool::{SeenFiles, ToolCx};
 pub struct ReadLedger(Mutex<LedgerState>);
 
 /// Maximum number of texts kept in full. [`SeenFiles`] has as many, and shares them.
-const MOST_TEXTS: usize = 64;
+const MAX_TEXTS: usize = 64;
 
 #[derive(Debug, Default)]
 struct LedgerState {
@@ -71,9 +71,9 @@ impl ReadLedger {
 
     /// Forgets all files, for instance after the conversation was cleared.
     pub fn clear(&self) {
-        let mut known = self.lock();
-        known.files.clear();
-        known.texts.clear();
+        let mut state = self.lock();
+        state.files.clear();
+        state.texts.clear();
     }
 
     /// `true` if the session has seen any content of this file.
@@ -82,13 +82,13 @@ impl ReadLedger {
     }
 
     pub(crate) fn insert(&self, path: &Path, seen: Seen) {
-        let mut known = self.lock();
+        let mut state = self.lock();
         if matches!(seen, Seen::Text(_)) {
-            known.texts.push_back(path.to_owned());
+            state.texts.push_back(path.to_owned());
         }
-        known.files.insert(path.to_owned(), seen);
-        if known.texts.len() > MOST_TEXTS {
-            known.shorten();
+        state.files.insert(path.to_owned(), seen);
+        if state.texts.len() > MAX_TEXTS {
+            state.shorten();
         }
     }
 
@@ -133,22 +133,22 @@ mod tests {
         let ledger = ReadLedger::default();
         let path = |number: usize| PathBuf::from(format!("/{number}"));
         let text = |number: usize| Arc::<str>::from(format!("text {number}"));
-        for number in 0..MOST_TEXTS + 5 {
+        for number in 0..MAX_TEXTS + 5 {
             ledger.insert(&path(number), Seen::Text(text(number)));
         }
-        for number in 0..MOST_TEXTS + 5 {
+        for number in 0..MAX_TEXTS + 5 {
             let seen = ledger.seen(&path(number)).unwrap();
             assert_eq!(matches!(seen, Seen::Text(_)), number >= 5, "{number}");
             assert!(seen.is(text(number).as_bytes()) && !seen.is(b"another"), "{number}");
         }
-        for _ in 0..MOST_TEXTS {
+        for _ in 0..MAX_TEXTS {
             ledger.insert(&path(7), Seen::Text(text(7)));
         }
         assert!(matches!(ledger.seen(&path(7)), Some(Seen::Text(_))), "its text came last as well");
-        assert!(matches!(ledger.seen(&path(MOST_TEXTS + 4)), Some(Seen::Content(_))));
+        assert!(matches!(ledger.seen(&path(MAX_TEXTS + 4)), Some(Seen::Content(_))));
         ledger.forget(&path(7));
         ledger.insert(&path(8), Seen::TooLarge);
-        (0..=MOST_TEXTS).for_each(|number| ledger.insert(&path(1_000 + number), Seen::Text(text(number))));
+        (0..=MAX_TEXTS).for_each(|number| ledger.insert(&path(1_000 + number), Seen::Text(text(number))));
         assert_eq!((ledger.seen(&path(7)), ledger.seen(&path(8))), (None, Some(Seen::TooLarge)));
     }
 }

@@ -16,8 +16,8 @@ const MAX_OLD_LINES: usize = 400;
 const MAX_LINE: usize = 400;
 const SHOWN_LINES: usize = 8;
 const SHOWN_CHARS: usize = 160;
-/// Share of common letter pairs from which a line counts as similar.
-const SIMILAR: f64 = 0.5;
+/// Minimum share of common letter pairs of a similar line.
+const MIN_SIMILARITY: f64 = 0.5;
 
 /// Hint for the model: the position of the nearest text, and its differences.
 pub(crate) fn hint(text: &[u8], old: &str) -> String {
@@ -74,7 +74,7 @@ enum Aspect {
 const ASPECTS: [Aspect; 4] = [Aspect::Blanks, Aspect::Typography, Aspect::UnicodeForm, Aspect::Case];
 
 /// The line without the `ignored` differences.
-fn loose(line: &str, ignored: &[Aspect]) -> String {
+fn normalize(line: &str, ignored: &[Aspect]) -> String {
     let line = cut_chars(line, MAX_LINE).0;
     if line.is_ascii() && ignored == ASPECTS {
         let kept = line.bytes().filter(|b| !b.is_ascii_whitespace() && *b != 0x0B);
@@ -84,7 +84,7 @@ fn loose(line: &str, ignored: &[Aspect]) -> String {
     let skip = |aspect| ignored.contains(&aspect);
     let mut out: String = if skip(Aspect::UnicodeForm) { line.nfc().collect() } else { line.to_owned() };
     if skip(Aspect::Typography) {
-        out = out.chars().map(plain).collect();
+        out = out.chars().map(plain_char).collect();
     }
     if skip(Aspect::Blanks) {
         out.retain(|c| !c.is_whitespace());
@@ -96,7 +96,7 @@ fn loose(line: &str, ignored: &[Aspect]) -> String {
 }
 
 /// Replaces typographic quotes, dashes and blanks by their plain counterparts.
-fn plain(c: char) -> char {
+fn plain_char(c: char) -> char {
     match c {
         '\u{2018}'..='\u{201B}' | '\u{2032}' | '`' | '\u{B4}' | '"' => '\'',
         '\u{201C}'..='\u{201F}' | '\u{2033}' | '\u{AB}' | '\u{BB}' => '\'',
@@ -106,9 +106,9 @@ fn plain(c: char) -> char {
     }
 }
 
-/// `true` if `wanted` matches the lines from `first` on: its first line as an end, its last as a beginning, those
-/// between as a whole.
-fn lies_at(lines: &[String], wanted: &[String], first: usize) -> bool {
+/// `true` if `wanted` matches the lines from index `first` on. Its first line may match the end of a line, and its last
+/// one the beginning of a line. Lines between them must be equal.
+fn matches_at(lines: &[String], wanted: &[String], first: usize) -> bool {
     let Some(region) = lines.get(first..first + wanted.len()) else {
         return false;
     };
@@ -122,12 +122,12 @@ fn lies_at(lines: &[String], wanted: &[String], first: usize) -> bool {
 }
 
 fn loose_match(lines: &[&str], wanted: &[&str]) -> Option<usize> {
-    let lines: Vec<String> = lines.iter().map(|l| loose(l, &ASPECTS)).collect();
-    let wanted: Vec<String> = wanted.iter().map(|l| loose(l, &ASPECTS)).collect();
+    let lines: Vec<String> = lines.iter().map(|l| normalize(l, &ASPECTS)).collect();
+    let wanted: Vec<String> = wanted.iter().map(|l| normalize(l, &ASPECTS)).collect();
     if wanted.iter().all(String::is_empty) {
         return None;
     }
-    (0..lines.len()).find(|first| lies_at(&lines, &wanted, *first))
+    (0..lines.len()).find(|first| matches_at(&lines, &wanted, *first))
 }
 
 fn describe_loose(lines: &[&str], wanted: &[&str], first: usize, name: &str) -> String {
@@ -136,9 +136,9 @@ fn describe_loose(lines: &[&str], wanted: &[&str], first: usize, name: &str) -> 
         .iter()
         .filter(|aspect| {
             let others: Vec<Aspect> = ASPECTS.into_iter().filter(|a| a != *aspect).collect();
-            let region: Vec<String> = region.iter().map(|l| loose(l, &others)).collect();
-            let wanted: Vec<String> = wanted.iter().map(|l| loose(l, &others)).collect();
-            !lies_at(&region, &wanted, 0)
+            let region: Vec<String> = region.iter().map(|l| normalize(l, &others)).collect();
+            let wanted: Vec<String> = wanted.iter().map(|l| normalize(l, &others)).collect();
+            !matches_at(&region, &wanted, 0)
         })
         .map(|aspect| match aspect {
             Aspect::Blanks => blanks_phrase(region, wanted, name),
@@ -150,7 +150,7 @@ fn describe_loose(lines: &[&str], wanted: &[&str], first: usize, name: &str) -> 
     let differs = if needed.is_empty() { String::new() } else { format!(" and differs in {}", needed.join(" and ")) };
     format!(
         "The nearest text is {}{differs}:\n{}\nCopy it exactly, without the line numbers.",
-        place(first, region.len()),
+        lines_phrase(first, region.len()),
         quote(region, first)
     )
 }
@@ -177,14 +177,14 @@ fn describe_similar(lines: &[&str], wanted: &[&str], name: &str) -> Option<Strin
     let (anchor, line) = wanted.iter().enumerate().max_by_key(|(_, l)| l.trim().len())?;
     let pairs = Pairs::of(line);
     let scored = lines.iter().map(|l| pairs.similarity(l)).enumerate();
-    let (at, score) = scored.max_by(|(i, a), (j, b)| a.total_cmp(b).then(j.cmp(i)))?;
-    if score < SIMILAR {
+    let (best, score) = scored.max_by(|(i, a), (j, b)| a.total_cmp(b).then(j.cmp(i)))?;
+    if score < MIN_SIMILARITY {
         return None;
     }
-    let first = at.saturating_sub(anchor);
+    let first = best.saturating_sub(anchor);
     let last = (first + wanted.len()).min(lines.len());
     let region = lines.get(first..last)?;
-    let mut out = format!("The most similar text is {}:\n", place(first, region.len()));
+    let mut out = format!("The most similar text is {}:\n", lines_phrase(first, region.len()));
     let differing = (first + 1..).zip(region.iter().zip(wanted)).find(|(_, (has, wants))| has != wants);
     match differing {
         Some((n, (has, wants))) if wanted.len() > 1 => {
@@ -225,17 +225,17 @@ impl Pairs {
         let (mut common, mut total) = (0, 0);
         for pair in pairs(line) {
             total += 1;
-            if let Some(have) = self.counts.get(&pair) {
+            if let Some(available) = self.counts.get(&pair) {
                 let used = seen.entry(pair).or_insert(0);
                 *used += 1;
-                common += u32::from(*used <= *have);
+                common += u32::from(*used <= *available);
             }
         }
-        let all = u32::try_from(self.total + total).unwrap_or(u32::MAX);
-        if all == 0 {
+        let pair_count = u32::try_from(self.total + total).unwrap_or(u32::MAX);
+        if pair_count == 0 {
             return 0.0;
         }
-        f64::from(2 * common) / f64::from(all)
+        f64::from(2 * common) / f64::from(pair_count)
     }
 }
 
@@ -244,7 +244,7 @@ fn pairs(line: &str) -> impl Iterator<Item = (u8, u8)> + '_ {
     bytes().zip(bytes().skip(1))
 }
 
-fn place(first: usize, lines: usize) -> String {
+fn lines_phrase(first: usize, lines: usize) -> String {
     if lines == 1 { format!("at line {}", first + 1) } else { format!("at lines {}-{}", first + 1, first + lines) }
 }
 

@@ -109,35 +109,35 @@ pub(crate) fn failed(error: &WorkspaceError) -> ToolError {
 
 /// Error for the model when a file does not exist, with suggested paths.
 pub(crate) async fn not_found(cx: &ToolCx, path: &Path) -> ToolError {
-    const NAMES: usize = 10_000;
-    let mut meant: Vec<PathBuf> = Vec::new();
+    const MAX_NAMES: usize = 10_000;
+    let mut suggestions: Vec<PathBuf> = Vec::new();
     for place in other_places(path, cx.cwd()) {
         if is_file(cx, &place).await {
-            meant.push(place);
+            suggestions.push(place);
         }
     }
     let (folder, name) = (path.parent(), path.file_name().and_then(|n| n.to_str()));
     if let (Some(folder), Some(name)) = (folder, name)
-        && let Ok(names) = cx.workspace().list(cx.permit(), folder, NAMES).await
+        && let Ok(names) = cx.workspace().list(cx.permit(), folder, MAX_NAMES).await
     {
         let near = similar_names(name, names.iter().map(String::as_str));
-        meant.extend(near.into_iter().map(|near| folder.join(near)));
+        suggestions.extend(near.into_iter().map(|near| folder.join(near)));
     }
     let mut text = format!("{} does not exist.", visible_path(path));
     if path.strip_prefix(cx.cwd()).is_ok_and(|below| below.starts_with("~")) {
         text.push_str(" `~` is not expanded here: give the absolute path.");
-    } else if meant.is_empty() {
+    } else if suggestions.is_empty() {
         text.push_str(&format!(" The current directory is {}. Find the file with Glob.", visible_path(cx.cwd())));
     } else {
-        let meant: Vec<String> = meant.iter().map(visible_path).collect();
-        text.push_str(&format!(" Did you mean {}?", meant.join(" or ")));
+        let suggestions: Vec<String> = suggestions.iter().map(visible_path).collect();
+        text.push_str(&format!(" Did you mean {}?", suggestions.join(" or ")));
     }
     ToolError::rejected(text)
 }
 
 /// `true` for readable files in the workspace. Of others even the existence is not revealed.
 async fn is_file(cx: &ToolCx, path: &Path) -> bool {
-    let Ok(at) = cx.workspace().resolve(path).await else { return false };
-    let inside = cx.directories().iter().any(|root| at.path.starts_with(root));
-    at.kind == EntryKind::File && inside && cx.permit().allows(path) && cx.permit().allows(&at.path)
+    let Ok(resolved) = cx.workspace().resolve(path).await else { return false };
+    let is_inside = cx.directories().iter().any(|root| resolved.path.starts_with(root));
+    resolved.kind == EntryKind::File && is_inside && cx.permit().allows(path) && cx.permit().allows(&resolved.path)
 }

@@ -28,7 +28,7 @@ impl Default for PageRequest {
 }
 
 /// Maximum number of bytes reserved for a page before its lines are known.
-const RESERVED: usize = 16 * 1024;
+const MAX_RESERVED_BYTES: usize = 16 * 1024;
 
 /// Reason why a page ends before the file does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +152,7 @@ impl LineCollector {
         let whole = str::from_utf8(text).ok().filter(|_| memchr::memchr(0, text).is_none());
         let (length, is_ascii) = (text.len(), text.is_ascii());
         if self.page.content.is_empty() && self.collecting() {
-            let expected = length.min(RESERVED);
+            let expected = length.min(MAX_RESERVED_BYTES);
             self.page.content.reserve(expected);
             self.page.numbered.reserve(expected / 4 * 5);
         }
@@ -164,8 +164,8 @@ impl LineCollector {
                 let breaks = memchr::memchr_iter(b'\n', text).count();
                 self.line_no += breaks as u64;
                 let tail = memchr::memrchr(b'\n', text).map_or(0, |at| at + 1);
-                let open = text.get(tail..).and_then(<[u8]>::last).copied();
-                self.last_byte = open.or(self.last_byte.filter(|_| breaks == 0));
+                let unfinished = text.get(tail..).and_then(<[u8]>::last).copied();
+                self.last_byte = unfinished.or(self.last_byte.filter(|_| breaks == 0));
                 return;
             }
             let end = match self.breaks {
@@ -182,8 +182,8 @@ impl LineCollector {
                 // Most lines are short and in one piece, and need not be copied first. A CR before the break belongs to
                 // it.
                 let line = line.strip_suffix(b"\r").unwrap_or(line);
-                let from = length - text.len();
-                match whole.and_then(|whole| whole.get(from..from + line.len())) {
+                let start = length - text.len();
+                match whole.and_then(|whole| whole.get(start..start + line.len())) {
                     Some(line) if is_ascii => self.push_line(line, ascii_tokens(line.len())),
                     Some(line) => self.push_line(line, estimate_tokens(line)),
                     None => self.add_line(line, 0),
@@ -191,7 +191,7 @@ impl LineCollector {
             } else {
                 self.append(line);
                 if self.collecting() {
-                    self.take_line(self.breaks == Breaks::Lf);
+                    self.finish_line(self.breaks == Breaks::Lf);
                 }
             }
             self.line_no += 1;
@@ -210,29 +210,29 @@ impl LineCollector {
             return;
         }
         let room = (self.request.max_line_chars * 4 + 4).saturating_sub(self.line.len());
-        let (kept, over) = part.split_at_checked(room).unwrap_or((part, &[]));
+        let (kept, omitted) = part.split_at_checked(room).unwrap_or((part, &[]));
         self.line.extend_from_slice(kept);
-        self.dropped += chars_in(over);
+        self.dropped += chars_in(omitted);
     }
 
     /// Adds the line to the page; a CR before the break belongs to the break.
-    fn take_line(&mut self, strip_cr: bool) {
+    fn finish_line(&mut self, strip_cr: bool) {
         let mut bytes = std::mem::take(&mut self.line);
-        let mut over = std::mem::take(&mut self.dropped);
+        let mut omitted = std::mem::take(&mut self.dropped);
         if strip_cr && self.last_byte == Some(b'\r') {
-            if over > 0 {
-                over -= 1;
+            if omitted > 0 {
+                omitted -= 1;
             } else {
                 bytes.pop();
             }
         }
-        self.add_line(&bytes, over);
+        self.add_line(&bytes, omitted);
         bytes.clear();
         self.line = bytes;
     }
 
-    /// Adds a line without its break to the page. `over`: number of characters left out before.
-    fn add_line(&mut self, bytes: &[u8], mut over: u64) {
+    /// Adds a line without its break to the page. `omitted`: number of characters left out before.
+    fn add_line(&mut self, bytes: &[u8], mut omitted: u64) {
         // Validating whole text is much faster than repairing damaged text.
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => Cow::Borrowed(text),
@@ -241,14 +241,14 @@ impl LineCollector {
         // Most lines are short and need no counting.
         let fits = text.len() <= self.request.max_line_chars;
         let (shown, hidden) = if fits { (&*text, "") } else { cut_chars(&text, self.request.max_line_chars) };
-        over += chars_in(hidden.as_bytes());
+        omitted += chars_in(hidden.as_bytes());
         let mut line = match memchr::memchr(0, shown.as_bytes()) {
             Some(_) => Cow::Owned(shown.replace('\0', "\u{2400}")),
             None => Cow::Borrowed(shown),
         };
-        if over > 0 {
+        if omitted > 0 {
             self.page.long_lines += 1;
-            let _ = write!(line.to_mut(), " [… {over} more characters in this line]");
+            let _ = write!(line.to_mut(), " [… {omitted} more characters in this line]");
         }
         self.push_line(&line, estimate_tokens(&line));
     }
@@ -268,7 +268,7 @@ impl LineCollector {
 
     fn finish(mut self, complete: bool) -> Page {
         if complete && self.collecting() {
-            self.take_line(false);
+            self.finish_line(false);
         }
         let mut page = self.page;
         page.total_lines = self.line_no;
@@ -309,13 +309,13 @@ impl Page {
         if let Some(cut) = self.cut {
             let next = self.first_line + self.lines;
             let at_least = if self.complete { "" } else { "at least " };
-            let why = match cut {
+            let reason = match cut {
                 Cut::Lines => "the line limit",
                 Cut::Tokens => "the size limit of one page",
             };
             let _ = write!(
                 notice,
-                "PARTIAL: lines {}-{} of {at_least}{} are shown, up to {why}. \
+                "PARTIAL: lines {}-{} of {at_least}{} are shown, up to {reason}. \
                  Read on with offset={next}, or find the place with Grep.",
                 self.first_line,
                 next.saturating_sub(1),

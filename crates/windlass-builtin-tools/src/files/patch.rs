@@ -53,7 +53,7 @@ impl Patch {
     /// counts.
     #[must_use]
     pub fn between(old: &str, new: &str) -> Self {
-        let changed = Changed::between(old.as_bytes(), new.as_bytes());
+        let changed = ChangedPart::between(old.as_bytes(), new.as_bytes());
         let old = old.get(changed.old).unwrap_or_default();
         let new = new.get(changed.new).unwrap_or_default();
         let (removed, added) = (line_count(old), line_count(new));
@@ -153,22 +153,22 @@ impl Hunk {
 }
 
 /// Differing part of two texts, in whole lines and with lines of context.
-struct Changed {
+struct ChangedPart {
     old: Range<usize>,
     new: Range<usize>,
     /// Number of lines before it.
     line: usize,
 }
 
-impl Changed {
+impl ChangedPart {
     fn between(old: &[u8], new: &[u8]) -> Self {
         let same = |(a, b): &(&u8, &u8)| a == b;
         let head = old.iter().zip(new).take_while(same).count();
-        let start = lines_back(old.get(..head).unwrap_or_default());
+        let start = context_start(old.get(..head).unwrap_or_default());
         let limit = old.len().min(new.len()) - head;
         let tail = old.iter().rev().zip(new.iter().rev()).take(limit).take_while(same).count();
         let tail = old.get(old.len() - tail..).unwrap_or_default();
-        let end = tail.len() - lines_on(tail);
+        let end = tail.len() - context_end(tail);
         let before = old.get(..start).unwrap_or_default();
         Self {
             old: start..old.len() - end,
@@ -179,12 +179,12 @@ impl Changed {
 }
 
 /// Start of the line `CONTEXT` lines before the last, unfinished one.
-fn lines_back(text: &[u8]) -> usize {
+fn context_start(text: &[u8]) -> usize {
     memchr::memrchr_iter(b'\n', text).nth(CONTEXT).map_or(0, |at| at + 1)
 }
 
 /// End of the line `CONTEXT` lines after the first, begun one.
-fn lines_on(text: &[u8]) -> usize {
+fn context_end(text: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', text).nth(CONTEXT).map_or(text.len(), |at| at + 1)
 }
 

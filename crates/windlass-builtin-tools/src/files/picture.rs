@@ -21,19 +21,19 @@ pub(crate) struct Picture {
 }
 
 impl Picture {
-    /// Returns an image unchanged, or made smaller than `most` bytes. Decodes the whole image with the feature
+    /// Returns an image unchanged, or made smaller than `max_bytes` bytes. Decodes the whole image with the feature
     /// `images`: run it where that may take time.
     ///
     /// # Errors
     /// Reason why it cannot be shown, as the rest of a sentence that begins with the image.
-    pub(crate) fn fit(bytes: Vec<u8>, most: usize) -> Result<Self, String> {
+    pub(crate) fn fit(bytes: Vec<u8>, max_bytes: usize) -> Result<Self, String> {
         let format = ImageFormat::by_magic(&bytes).ok_or("it is no PNG, JPEG, GIF or WebP image")?;
         let damaged = || format!("it begins like a {} image but is cut off or damaged", format.name());
         let original = format.dimensions(&bytes).ok_or_else(damaged)?;
         #[cfg(feature = "images")]
-        return scaled::fit(bytes, format, original, most);
+        return scaled::fit(bytes, format, original, max_bytes);
         #[cfg(not(feature = "images"))]
-        unscaled(bytes, format, original, most)
+        unscaled(bytes, format, original, max_bytes)
     }
 
     fn unchanged(bytes: Vec<u8>, format: ImageFormat, size: Dimensions) -> Self {
@@ -48,15 +48,15 @@ pub(crate) fn is_picture(media_type: &str) -> bool {
 
 /// Accepts an image unchanged, by its header.
 #[cfg(not(feature = "images"))]
-fn unscaled(bytes: Vec<u8>, format: ImageFormat, size: Dimensions, most: usize) -> Result<Picture, String> {
+fn unscaled(bytes: Vec<u8>, format: ImageFormat, size: Dimensions, max_bytes: usize) -> Result<Picture, String> {
     /// Maximum number of pixels in each direction.
     const MAX_SIDE: u32 = 8000;
     let Dimensions { width, height } = size;
     if width.max(height) > MAX_SIDE {
         return Err(format!("it has {width}×{height} pixels, at most {MAX_SIDE} in each direction can be shown"));
     }
-    if bytes.len() > most {
-        return Err(format!("it has {} bytes, at most {most} can be shown", bytes.len()));
+    if bytes.len() > max_bytes {
+        return Err(format!("it has {} bytes, at most {max_bytes} can be shown", bytes.len()));
     }
     Ok(Picture::unchanged(bytes, format, size))
 }
@@ -87,10 +87,10 @@ mod scaled {
         bytes: Vec<u8>,
         format: ImageFormat,
         original: Dimensions,
-        most: usize,
+        max_bytes: usize,
     ) -> Result<Picture, String> {
-        let (image, orientation) = decoded(&bytes, format)?;
-        if original.width.max(original.height) <= MAX_SIDE && bytes.len() <= most {
+        let (image, orientation) = decode(&bytes, format)?;
+        if original.width.max(original.height) <= MAX_SIDE && bytes.len() <= max_bytes {
             return Ok(Picture::unchanged(bytes, format, original));
         }
         let mut image =
@@ -98,9 +98,9 @@ mod scaled {
         image.apply_orientation(orientation);
         let is_photo = format == ImageFormat::Jpeg;
         loop {
-            let (media_type, bytes) = encoded(&image, is_photo, most)?;
+            let (media_type, bytes) = encode(&image, is_photo, max_bytes)?;
             let shown = Dimensions { width: image.width(), height: image.height() };
-            if bytes.len() <= most {
+            if bytes.len() <= max_bytes {
                 return Ok(Picture { media_type, bytes, original, shown });
             }
             let side = shown.width.max(shown.height) / 4 * 3;
@@ -113,14 +113,14 @@ mod scaled {
 
     /// Decodes an image, unless its pixels would take too much memory. The header is not trusted: the limit applies
     /// during decoding. Of an animation this is the first picture.
-    fn decoded(bytes: &[u8], format: ImageFormat) -> Result<(DynamicImage, Orientation), String> {
+    fn decode(bytes: &[u8], format: ImageFormat) -> Result<(DynamicImage, Orientation), String> {
         let failed = |error: image::ImageError| match error {
             image::ImageError::Limits(_) => too_large(),
             error => format!("it begins like a {} image but is cut off or damaged: {error}", format.name()),
         };
         let mut limits = Limits::no_limits();
         limits.max_alloc = Some(MAX_DECODED);
-        let mut reader = ImageReader::with_format(Cursor::new(bytes), known(format));
+        let mut reader = ImageReader::with_format(Cursor::new(bytes), image_format(format));
         reader.limits(limits);
         let mut decoder = reader.into_decoder().map_err(failed)?;
         if decoder.total_bytes() > MAX_DECODED {
@@ -135,14 +135,14 @@ mod scaled {
     }
 
     /// Encodes an image as JPEG for photos, as PNG for others unless that is too large.
-    fn encoded(image: &DynamicImage, is_photo: bool, most: usize) -> Result<(&'static str, Vec<u8>), String> {
+    fn encode(image: &DynamicImage, is_photo: bool, max_bytes: usize) -> Result<(&'static str, Vec<u8>), String> {
         let failed = |error: image::ImageError| format!("it cannot be written anew: {error}");
         if !is_photo {
             let mut png = Cursor::new(Vec::new());
             let simple = DynamicImage::ImageRgba8(image.to_rgba8());
             let simple = if image.color().has_alpha() { simple } else { DynamicImage::ImageRgb8(image.to_rgb8()) };
             simple.write_to(&mut png, image::ImageFormat::Png).map_err(failed)?;
-            if png.get_ref().len() <= most {
+            if png.get_ref().len() <= max_bytes {
                 return Ok(("image/png", png.into_inner()));
             }
         }
@@ -165,7 +165,7 @@ mod scaled {
         DynamicImage::ImageRgb8(pixels)
     }
 
-    fn known(format: ImageFormat) -> image::ImageFormat {
+    fn image_format(format: ImageFormat) -> image::ImageFormat {
         match format {
             ImageFormat::Png => image::ImageFormat::Png,
             ImageFormat::Jpeg => image::ImageFormat::Jpeg,

@@ -111,7 +111,7 @@ impl Tool for Read {
         {
             return Ok(shown);
         }
-        // Rare cases are boxed, so that each call does not take their memory.
+        // Rare cases are boxed, so that their futures do not enlarge every call.
         match content {
             Content::Text(format) => reading.text(&mut *file, format, self.request(&input)).await,
             Content::Binary(Kind::Image(format)) => Box::pin(reading.image(&mut *file, format)).await,
@@ -232,20 +232,20 @@ impl FileReading<'_> {
         }
 
         let path = visible_path(self.path);
-        let empty = size <= format.bom as u64;
-        if page.lines == 0 && !empty {
+        let is_empty = size <= format.bom as u64;
+        if page.lines == 0 && !is_empty {
             return Err(ToolError::rejected(format!(
                 "{path} has only {} lines, so there is nothing from line {} on.",
                 page.total_lines, request.offset
             )));
         }
-        let text = if empty { format!("[{path} exists, but it is empty.]") } else { page.take_text() };
+        let text = if is_empty { format!("[{path} exists, but it is empty.]") } else { page.take_text() };
         let shown = ShownText {
             content: &page.content,
             file_path: &self.path.to_string_lossy(),
-            num_lines: if empty { 0 } else { page.lines },
+            num_lines: if is_empty { 0 } else { page.lines },
             start_line: page.first_line,
-            total_lines: if empty { 0 } else { page.total_lines },
+            total_lines: if is_empty { 0 } else { page.total_lines },
             truncated_by_token_cap: page.cut == Some(super::page::Cut::Tokens),
         };
         let mut output = ToolOutput::text(text);
@@ -254,19 +254,19 @@ impl FileReading<'_> {
     }
 
     /// Reads the whole file, or refuses with an error that names `limit`.
-    async fn whole(&mut self, file: &mut dyn OpenFile, limit: usize, what: &str) -> Result<Vec<u8>, ToolError> {
+    async fn read_whole(&mut self, file: &mut dyn OpenFile, limit: usize, kind: &str) -> Result<Vec<u8>, ToolError> {
         let mut bytes = std::mem::take(&mut self.sample);
         let room = (limit + 1).saturating_sub(bytes.len());
-        let known = usize::try_from(file.info().size).unwrap_or(usize::MAX);
-        if known.max(bytes.len()) <= limit {
+        let reported_size = usize::try_from(file.info().size).unwrap_or(usize::MAX);
+        if reported_size.max(bytes.len()) <= limit {
             bytes.extend(read_up_to(file, self.cx, room).await?);
         }
-        if known.max(bytes.len()) > limit {
+        if reported_size.max(bytes.len()) > limit {
             return Err(ToolError::rejected(format!(
-                "{} is a {what} of {} bytes; at most {limit} can be shown. Make a smaller copy with a program \
+                "{} is a {kind} of {} bytes; at most {limit} can be shown. Make a smaller copy with a program \
                  through Bash and read that.",
                 visible_path(self.path),
-                known.max(bytes.len()),
+                reported_size.max(bytes.len()),
             )));
         }
         self.cx.state::<ReadLedger>().record(self.resolved, &bytes);

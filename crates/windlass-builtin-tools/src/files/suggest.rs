@@ -63,8 +63,8 @@ fn distance(wanted: &str, name: &str) -> Option<usize> {
     if edits <= (a.chars().count() / 3).max(1) {
         return Some(1 + edits);
     }
-    let contained = a_stem.len() >= 3 && b_stem.contains(a_stem) || b_stem.len() >= 3 && a_stem.contains(b_stem);
-    contained.then_some(20 + a_stem.len().abs_diff(b_stem.len()))
+    let is_contained = a_stem.len() >= 3 && b_stem.contains(a_stem) || b_stem.len() >= 3 && a_stem.contains(b_stem);
+    is_contained.then_some(20 + a_stem.len().abs_diff(b_stem.len()))
 }
 
 fn stem(name: &str) -> &str {
@@ -78,23 +78,23 @@ fn stem(name: &str) -> &str {
 fn edit_distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().take(128).collect();
     let b: Vec<char> = b.chars().take(128).collect();
-    let mut before: Vec<usize> = Vec::new();
-    let mut above: Vec<usize> = (0..=b.len()).collect();
+    let mut row_before_last: Vec<usize> = Vec::new();
+    let mut last_row: Vec<usize> = (0..=b.len()).collect();
     for (i, ca) in a.iter().enumerate() {
         let mut row = vec![i + 1];
         for (j, cb) in b.iter().enumerate() {
-            let at = |row: &[usize], j: usize| row.get(j).copied().unwrap_or(usize::MAX - 1);
-            let mut best = at(&above, j) + usize::from(ca != cb);
-            best = best.min(at(&above, j + 1) + 1).min(at(&row, j) + 1);
+            let cell = |row: &[usize], j: usize| row.get(j).copied().unwrap_or(usize::MAX - 1);
+            let mut best = cell(&last_row, j) + usize::from(ca != cb);
+            best = best.min(cell(&last_row, j + 1) + 1).min(cell(&row, j) + 1);
             let swapped = i > 0 && j > 0 && a.get(i - 1) == Some(cb) && b.get(j - 1) == Some(ca);
             if swapped {
-                best = best.min(at(&before, j - 1) + 1);
+                best = best.min(cell(&row_before_last, j - 1) + 1);
             }
             row.push(best);
         }
-        before = std::mem::replace(&mut above, row);
+        row_before_last = std::mem::replace(&mut last_row, row);
     }
-    above.last().copied().unwrap_or(0)
+    last_row.last().copied().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ impl Tool for Write {
         target.check_seen()?;
         let existing = existing(&target);
         let new = rewrite(&input.content, existing).map_err(|e| ToolError::rejected(format!("{e}.")))?;
-        let kept = existing.map(|(raw, format)| kept(raw, format, &input.content)).unwrap_or_default();
+        let kept = existing.map(|(raw, format)| kept_note(raw, format, &input.content)).unwrap_or_default();
         let change = target.write(&new).await?;
 
         let path = visible_path(&change.path);
@@ -95,7 +95,7 @@ fn existing(target: &Target) -> Option<(&[u8], TextFormat)> {
 }
 
 /// Names the kept properties of the old file's form that are not visible in the content.
-fn kept(raw: &[u8], format: TextFormat, content: &str) -> String {
+fn kept_note(raw: &[u8], format: TextFormat, content: &str) -> String {
     let (bom, body) = format.split_bom(raw);
     let mut kept = Vec::new();
     if format.charset != TextFormat::NEW.charset {

@@ -46,7 +46,7 @@ impl GlobPattern {
         if pattern.len() > MAX_PATTERN {
             return Err(GlobError::TooLong);
         }
-        let (base, mut rest) = split(pattern);
+        let (base, mut rest) = split_base(pattern);
         if rest.is_empty() || rest.ends_with('/') {
             rest.push_str("**");
         }
@@ -100,7 +100,7 @@ pub(super) fn literal_brackets(pattern: &str) -> Vec<String> {
 }
 
 /// Splits a pattern: leading components without a wildcard make the base; the last one never does.
-fn split(pattern: &str) -> (PathBuf, String) {
+fn split_base(pattern: &str) -> (PathBuf, String) {
     let mut base = PathBuf::new();
     let mut rest = pattern;
     if pattern.starts_with('/') {
@@ -182,7 +182,7 @@ struct NameVisitor {
 impl FileVisitor for NameVisitor {
     fn wants(&self, file: &Path) -> bool {
         let search = &self.search;
-        below(&search.root, file).is_some_and(|relative| search.pattern.matches(relative)) && search.allows(file)
+        relative_to(&search.root, file).is_some_and(|relative| search.pattern.matches(relative)) && search.allows(file)
     }
 
     fn visit(&mut self, file: &mut dyn VisitedFile) -> Result<(), WalkInterrupt> {
@@ -205,15 +205,15 @@ impl FileVisitor for NameVisitor {
 
 impl Drop for NameVisitor {
     fn drop(&mut self) {
-        let own = std::mem::take(&mut self.newest);
-        self.search.found.lock().unwrap_or_else(PoisonError::into_inner).absorb(own);
+        let newest = std::mem::take(&mut self.newest);
+        self.search.found.lock().unwrap_or_else(PoisonError::into_inner).absorb(newest);
     }
 }
 
 /// Removes `root` from `path`. Paths of a walk are plain, so their bytes can be compared, which is much quicker than
 /// comparing their components.
 #[cfg(unix)]
-fn below<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
+fn relative_to<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let rest = path.as_os_str().as_bytes().strip_prefix(root.as_os_str().as_bytes())?;
@@ -221,7 +221,7 @@ fn below<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
 }
 
 #[cfg(not(unix))]
-fn below<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
+fn relative_to<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
     path.strip_prefix(root).ok()
 }
 

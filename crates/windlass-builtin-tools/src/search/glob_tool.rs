@@ -84,7 +84,7 @@ impl Tool for Glob {
     type Output = ToolOutput;
 
     fn access(&self, input: &GlobInput) -> Access {
-        Access::reads(start(input))
+        Access::reads(start_folder(input))
     }
 
     fn annotations(&self) -> Annotations {
@@ -101,7 +101,7 @@ impl Tool for Glob {
     async fn call(&self, input: GlobInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
         let started = cx.clock().now();
         let pattern = parse(&input)?;
-        let place = Place::find(cx, &start(&input)).await?;
+        let place = Place::find(cx, &start_folder(&input)).await?;
         match place.kind {
             EntryKind::Directory => {}
             EntryKind::Missing => return Err(place.missing(cx).await),
@@ -134,13 +134,13 @@ impl Tool for Glob {
             count_is_complete: !timed_out,
             timed_out,
         };
-        let text = text(&found, &outcome, &pattern, &place);
+        let text = result_text(&found, &outcome, &pattern, &place);
         ToolOutput::text(text).with_structured(&found)
     }
 }
 
 /// Start folder of the search, which the pattern may name itself.
-fn start(input: &GlobInput) -> PathBuf {
+fn start_folder(input: &GlobInput) -> PathBuf {
     let path = given(input.path.as_deref());
     match GlobPattern::parse(&input.pattern) {
         Ok(pattern) => path.join(pattern.base()),
@@ -152,7 +152,7 @@ fn parse(input: &GlobInput) -> Result<GlobPattern, ToolError> {
     GlobPattern::parse(&input.pattern).map_err(|error| ToolError::invalid_input(error.to_string()))
 }
 
-fn text(found: &GlobMatches, outcome: &GlobOutcome, pattern: &GlobPattern, place: &Place) -> String {
+fn result_text(found: &GlobMatches, outcome: &GlobOutcome, pattern: &GlobPattern, place: &Place) -> String {
     let mut text = found.filenames.join("\n");
     if found.filenames.is_empty() {
         text.push_str("No files found");

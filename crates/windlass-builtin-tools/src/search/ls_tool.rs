@@ -16,11 +16,11 @@ use super::place::{Place, given};
 use crate::files::open::named_path;
 
 /// Maximum number of names in a result.
-const MOST_SHOWN: usize = 1_000;
+const MAX_SHOWN: usize = 1_000;
 /// Maximum number of names that are read.
-const MOST_LISTED: usize = 10_000;
+const MAX_LISTED: usize = 10_000;
 /// Maximum number of patterns of one call.
-const MOST_PATTERNS: usize = 100;
+const MAX_PATTERNS: usize = 100;
 
 /// Input of [`Ls`].
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -69,7 +69,7 @@ impl Tool for Ls {
     }
 
     async fn call(&self, input: LsInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
-        let left_out = patterns(input.ignore.as_deref().unwrap_or_default())?;
+        let ignored = patterns(input.ignore.as_deref().unwrap_or_default())?;
         let place = Place::find(cx, &folder(&input)).await?;
         match place.kind {
             EntryKind::Directory => {}
@@ -81,21 +81,21 @@ impl Tool for Ls {
         }
         let failed =
             |error: windlass_tool::WorkspaceError| ToolError::rejected(error.message.clone()).with_source(error);
-        let mut names = cx.workspace().list(cx.permit(), &place.requested, MOST_LISTED).await.map_err(failed)?;
-        let is_cut = names.len() >= MOST_LISTED;
-        names.retain(|name| !left_out.is_match(name));
+        let mut names = cx.workspace().list(cx.permit(), &place.requested, MAX_LISTED).await.map_err(failed)?;
+        let is_cut = names.len() >= MAX_LISTED;
+        names.retain(|name| !ignored.is_match(name));
         names.sort_unstable();
         // The workspace reports the kind of each entry (file, directory, link), where known.
-        let known = cx.workspace().entries(&place.resolved, MOST_LISTED).await.unwrap_or_default();
+        let known = cx.workspace().entries(&place.resolved, MAX_LISTED).await.unwrap_or_default();
         let kinds: BTreeMap<OsString, EntryKind> = known.into_iter().map(|entry| (entry.name, entry.kind)).collect();
         let total = names.len();
-        let shown = names.iter().take(MOST_SHOWN).map(|name| {
-            let end = match kinds.get(&OsString::from(name)) {
+        let shown = names.iter().take(MAX_SHOWN).map(|name| {
+            let suffix = match kinds.get(&OsString::from(name)) {
                 Some(EntryKind::Directory) => "/",
                 Some(EntryKind::Link) => "@",
                 _ => "",
             };
-            format!("{}{end}", visible_path(name))
+            format!("{}{suffix}", visible_path(name))
         });
         let entries: Vec<String> = shown.collect();
         let truncated = is_cut || total > entries.len();
@@ -110,8 +110,8 @@ fn folder(input: &LsInput) -> PathBuf {
 }
 
 fn patterns(texts: &[String]) -> Result<GlobSet, ToolError> {
-    if texts.len() > MOST_PATTERNS {
-        return Err(ToolError::invalid_input(format!("`ignore` has at most {MOST_PATTERNS} patterns")));
+    if texts.len() > MAX_PATTERNS {
+        return Err(ToolError::invalid_input(format!("`ignore` has at most {MAX_PATTERNS} patterns")));
     }
     let mut set = GlobSetBuilder::new();
     for text in texts {
@@ -126,8 +126,11 @@ fn text(listed: &LsResult, is_cut: bool) -> String {
     }
     let mut text = listed.entries.join("\n");
     if listed.truncated {
-        let of = if is_cut { format!("more than {MOST_LISTED}") } else { listed.total.to_string() };
-        text.push_str(&format!("\n\n(These are {} of {of} entries. Use Glob with a pattern.)", listed.entries.len()));
+        let total = if is_cut { format!("more than {MAX_LISTED}") } else { listed.total.to_string() };
+        text.push_str(&format!(
+            "\n\n(These are {} of {total} entries. Use Glob with a pattern.)",
+            listed.entries.len()
+        ));
     }
     text
 }

@@ -29,14 +29,14 @@ impl Newest {
     pub(super) fn offer(&mut self, modified: SystemTime, path: &Path) {
         self.offered += 1;
         // Most paths of a large tree need not even be copied.
-        let beaten = self.kept.len() >= self.capacity
+        let is_older = self.kept.len() >= self.capacity
             && self.kept.peek().is_none_or(|last| (last.modified, last.path.as_path()) <= (Reverse(modified), path));
-        if !beaten {
+        if !is_older {
             self.keep(Rank { modified: Reverse(modified), path: path.to_owned() });
         }
     }
 
-    /// Takes over the paths of another one.
+    /// Adds the paths and the count of `other`.
     pub(super) fn absorb(&mut self, other: Self) {
         self.offered += other.offered;
         for rank in other.kept {

@@ -13,7 +13,7 @@ use crate::files::suggest::{other_places, similar_names};
 pub(super) const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// Maximum number of names of a folder that are compared for a similar one.
-const NAMES: usize = 10_000;
+const MAX_NAMES: usize = 10_000;
 
 /// Path given by a call; the current directory without one, or with an empty one.
 pub(super) fn given(path: Option<&str>) -> &Path {
@@ -38,23 +38,23 @@ impl Place {
         let outside =
             || ToolError::rejected(format!("{} is outside of what this call may touch.", visible_path(&requested)));
         let judged = cx.permit().readable(&requested).ok_or_else(outside)?;
-        let now = match cx.workspace().resolve(&requested).await {
-            Ok(now) => now,
+        let current = match cx.workspace().resolve(&requested).await {
+            Ok(current) => current,
             Err(error) => return Err(ToolError::rejected(error.message.clone()).with_source(error)),
         };
         // A link may have been changed since; only the judged place is searched.
         let inside = if requested == judged.requested {
-            now.path == judged.resolved
+            current.path == judged.resolved
         } else {
-            now.path.starts_with(&judged.resolved)
+            current.path.starts_with(&judged.resolved)
         };
         if !inside {
             return Err(outside());
         }
-        if !cx.permit().allows(&now.path) {
+        if !cx.permit().allows(&current.path) {
             return Err(ToolError::rejected(format!("{} may not be read.", visible_path(&requested))));
         }
-        Ok(Self { requested, resolved: now.path, kind: now.kind, cwd: cx.cwd().to_owned() })
+        Ok(Self { requested, resolved: current.path, kind: current.kind, cwd: cx.cwd().to_owned() })
     }
 
     /// Found path for the model: relative to the current directory when it is below it, else absolute.
@@ -77,11 +77,11 @@ impl Place {
         for place in other_places(&self.requested, &self.cwd) {
             // Outside of the workspace even the existence of a file is not revealed.
             if inside(&place)
-                && let Ok(there) = cx.workspace().resolve(&place).await
-                && there.kind != EntryKind::Missing
-                && inside(&there.path)
+                && let Ok(target) = cx.workspace().resolve(&place).await
+                && target.kind != EntryKind::Missing
+                && inside(&target.path)
                 && cx.permit().allows(&place)
-                && cx.permit().allows(&there.path)
+                && cx.permit().allows(&target.path)
             {
                 text.push_str(&format!(" Did you mean {}?", visible_path(&place)));
                 return ToolError::rejected(text);
@@ -89,7 +89,7 @@ impl Place {
         }
         let (folder, name) = (self.requested.parent(), self.requested.file_name().and_then(|name| name.to_str()));
         if let (Some(folder), Some(name)) = (folder, name)
-            && let Ok(names) = cx.workspace().list(cx.permit(), folder, NAMES).await
+            && let Ok(names) = cx.workspace().list(cx.permit(), folder, MAX_NAMES).await
         {
             let near = similar_names(name, names.iter().map(String::as_str));
             let near: Vec<String> = near.into_iter().map(|near| visible_path(folder.join(near))).collect();
@@ -109,11 +109,11 @@ pub(super) fn scope(cx: &ToolCx, place: &Place, limit: Duration) -> WalkScope {
     let mut scope = WalkScope::new(&place.resolved);
     scope.workspace = cx.directories().into();
     scope.filter = cx.permit().filter();
-    let (cx, deadline, began) = (cx.clone(), cx.clock().now().after(limit), Instant::now());
+    let (cx, deadline, started) = (cx.clone(), cx.clock().now().after(limit), Instant::now());
     scope.interrupt = Arc::new(move || {
         if cx.cancel().is_cancelled() {
             Some(WalkInterrupt::Cancelled)
-        } else if cx.clock().now() > deadline || began.elapsed() > limit {
+        } else if cx.clock().now() > deadline || started.elapsed() > limit {
             // The time of day may be set back meanwhile.
             Some(WalkInterrupt::TimedOut)
         } else {

@@ -1,7 +1,7 @@
 //! Searches in remote workspaces: files are listed and read through the port, and searched here.
 //!
 //! The result is the same as for a local walk, with two exceptions: ignore files above the searched folder are used
-//! only if the call may read them, and files above [`LARGEST`] are left out, which the result reports.
+//! only if the call may read them, and files above [`MAX_FILE_BYTES`] are left out, which the result reports.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,19 +21,19 @@ use super::newest::Newest;
 use super::place::Place;
 
 /// Maximum number of concurrent requests.
-const TOGETHER: usize = 8;
+const MAX_CONCURRENT: usize = 8;
 /// Maximum number of entries that one search lists.
-const MOST_ENTRIES: usize = 100_000;
+const MAX_ENTRIES: usize = 100_000;
 /// Maximum number of matches whose modification time is looked up; others are treated as old.
-const MOST_DATED: usize = 2_000;
-/// Maximum size in bytes of a searched file: [`TOGETHER`] of them are held in memory.
-const LARGEST: usize = 8 * 1024 * 1024;
+const MAX_DATED: usize = 2_000;
+/// Maximum size in bytes of a searched file: [`MAX_CONCURRENT`] of them are held in memory.
+const MAX_FILE_BYTES: usize = 8 * 1024 * 1024;
 
 /// One search through the port.
 pub(super) struct PortSearch<'a> {
     cx: &'a ToolCx,
     place: &'a Place,
-    began: Instant,
+    started: Instant,
     limit: Duration,
 }
 
@@ -45,13 +45,13 @@ struct PortFiles {
 }
 
 /// A requested path: without links, and as the permit names it.
-struct Asked {
+struct RequestedPath {
     path: PathBuf,
     requested: PathBuf,
 }
 
 /// A folder to be listed.
-struct Ahead {
+struct PendingFolder {
     folder: PathBuf,
     depth: usize,
     rules: IgnoreRules,
@@ -59,28 +59,28 @@ struct Ahead {
 
 /// Limits of a walk.
 struct Bounds<'b> {
-    ignored: bool,
+    include_ignored: bool,
     depth: Option<usize>,
     enters: &'b (dyn Fn(&Path) -> bool + Sync),
-    /// `true` for files that the search looks for: others are not missed where they are ignored.
+    /// `true` for files that the search looks for. Other ignored files are not counted in the report.
     wants: &'b (dyn Fn(&Path) -> bool + Sync),
 }
 
 impl<'a> PortSearch<'a> {
     #[expect(clippy::disallowed_methods, reason = "measures how long a search takes on a real machine")]
     pub(super) fn new(cx: &'a ToolCx, place: &'a Place, limit: Duration) -> Self {
-        Self { cx, place, began: Instant::now(), limit }
+        Self { cx, place, started: Instant::now(), limit }
     }
 
     /// Finds files by name.
     pub(super) async fn glob(
         &self,
         pattern: &GlobPattern,
-        ignored: bool,
-        most: usize,
+        include_ignored: bool,
+        limit: usize,
     ) -> Result<GlobOutcome, ToolError> {
         let wants = |path: &Path| path.strip_prefix(&self.place.resolved).is_ok_and(|below| pattern.matches(below));
-        let bounds = Bounds { ignored, depth: pattern.max_depth(), enters: &|_| true, wants: &wants };
+        let bounds = Bounds { include_ignored, depth: pattern.max_depth(), enters: &|_| true, wants: &wants };
         let PortFiles { files, mut report } = self.walk(&bounds).await?;
         let mut matches = Vec::new();
         for (path, kind) in files {
@@ -91,15 +91,17 @@ impl<'a> PortSearch<'a> {
                 matches.push(path);
             }
         }
-        let mut newest = Newest::new(most);
-        let undated = matches.split_off(matches.len().min(MOST_DATED));
+        let mut newest = Newest::new(limit);
+        let undated = matches.split_off(matches.len().min(MAX_DATED));
         let mut rest = matches.into_iter();
         while report.interrupted.is_none() {
-            let wave: Vec<PathBuf> = rest.by_ref().take(TOGETHER).collect();
-            if wave.is_empty() {
+            let batch: Vec<PathBuf> = rest.by_ref().take(MAX_CONCURRENT).collect();
+            if batch.is_empty() {
                 break;
             }
-            for (path, found) in self.together(wave, |cx, asked| Box::pin(dated(cx, asked.requested))).await? {
+            for (path, found) in
+                self.run_all(batch, |cx, request| Box::pin(modification_time(cx, request.requested))).await?
+            {
                 match found {
                     Ok(modified) => newest.offer(modified, &path),
                     Err(error) => self.unreadable(&error, &mut report)?,
@@ -127,18 +129,26 @@ impl<'a> PortSearch<'a> {
             true => PortFiles { files: vec![(root.clone(), EntryKind::File)], report: WalkReport::default() },
             false => {
                 let enters = |path: &Path| job.enters(path);
-                self.walk(&Bounds { ignored: false, depth: None, enters: &enters, wants: &|path| job.accepts(path) })
-                    .await?
+                self.walk(&Bounds {
+                    include_ignored: false,
+                    depth: None,
+                    enters: &enters,
+                    wants: &|path| job.accepts(path),
+                })
+                .await?
             }
         };
         let mut rest = files.into_iter().filter(|(_, kind)| *kind == EntryKind::File).map(|(path, _)| path);
         let mut too_large = 0;
         while report.interrupted.is_none() {
-            let wave: Vec<PathBuf> = rest.by_ref().filter(|path| job.wants(path, is_file)).take(TOGETHER).collect();
-            if wave.is_empty() {
+            let batch: Vec<PathBuf> =
+                rest.by_ref().filter(|path| job.wants(path, is_file)).take(MAX_CONCURRENT).collect();
+            if batch.is_empty() {
                 break;
             }
-            for (path, read) in self.together(wave, |cx, asked| Box::pin(whole(cx, asked.requested, LARGEST))).await? {
+            for (path, read) in
+                self.run_all(batch, |cx, request| Box::pin(read_whole(cx, request.requested, MAX_FILE_BYTES))).await?
+            {
                 match read {
                     Ok((Some(content), modified)) => search.search_content(&path, modified, &content),
                     Ok((None, _)) => too_large += 1,
@@ -158,27 +168,27 @@ impl<'a> PortSearch<'a> {
         let ignores = IgnoreFiles::default();
         let mut listed = PortFiles::default();
         let root = self.place.resolved.clone();
-        let above = if bounds.ignored { IgnoreRules::default() } else { self.above(&root, &ignores).await };
-        let mut ahead = vec![Ahead { folder: root, depth: 0, rules: above }];
+        let above = if bounds.include_ignored { IgnoreRules::default() } else { self.above(&root, &ignores).await };
+        let mut pending = vec![PendingFolder { folder: root, depth: 0, rules: above }];
         let mut entries = 0_usize;
-        while !ahead.is_empty() && listed.report.interrupted.is_none() {
-            let wave = ahead.split_off(ahead.len().saturating_sub(TOGETHER));
-            let folders = wave.iter().map(|ahead| ahead.folder.clone()).collect();
-            let found = self.together(folders, |cx, asked| Box::pin(entries_of(cx, asked.path))).await?;
-            for (mut next, (_, found)) in wave.into_iter().zip(found) {
+        while !pending.is_empty() && listed.report.interrupted.is_none() {
+            let batch = pending.split_off(pending.len().saturating_sub(MAX_CONCURRENT));
+            let folders = batch.iter().map(|pending| pending.folder.clone()).collect();
+            let found = self.run_all(folders, |cx, request| Box::pin(entries_of(cx, request.path))).await?;
+            for (mut next, (_, found)) in batch.into_iter().zip(found) {
                 match found {
                     Ok(found) => {
                         entries = entries.saturating_add(found.len());
-                        if !bounds.ignored {
+                        if !bounds.include_ignored {
                             next.rules = self.rules(&next.folder, &found, next.rules, &ignores).await;
                         }
-                        self.sort_out(&next, found, bounds, &mut listed, &mut ahead);
+                        self.sort_entries(&next, found, bounds, &mut listed, &mut pending);
                     }
                     Err(error) => self.unreadable(&error, &mut listed.report)?,
                 }
             }
             listed.report.interrupted = match self.interrupt()? {
-                None if entries > MOST_ENTRIES => Some(WalkInterrupt::TimedOut),
+                None if entries > MAX_ENTRIES => Some(WalkInterrupt::TimedOut),
                 other => other,
             };
         }
@@ -187,22 +197,22 @@ impl<'a> PortSearch<'a> {
         Ok(listed)
     }
 
-    fn sort_out(
+    fn sort_entries(
         &self,
-        at: &Ahead,
+        parent: &PendingFolder,
         entries: Vec<DirectoryEntry>,
         bounds: &Bounds<'_>,
         listed: &mut PortFiles,
-        ahead: &mut Vec<Ahead>,
+        pending: &mut Vec<PendingFolder>,
     ) {
-        let depth = at.depth.saturating_add(1);
+        let depth = parent.depth.saturating_add(1);
         for DirectoryEntry { name, kind, .. } in entries {
             if VERSION_CONTROL.iter().any(|known| name == *known) {
                 continue;
             }
-            let path = at.folder.join(name);
+            let path = parent.folder.join(name);
             let is_folder = kind == EntryKind::Directory;
-            if at.rules.leave_out(&path, is_folder) {
+            if parent.rules.leave_out(&path, is_folder) {
                 if is_folder || (bounds.wants)(&path) {
                     let report = &mut listed.report;
                     let count = if is_folder { &mut report.ignored_folders } else { &mut report.ignored_files };
@@ -212,9 +222,9 @@ impl<'a> PortSearch<'a> {
             }
             match kind {
                 EntryKind::Directory => {
-                    let is_deep = bounds.depth.is_some_and(|most| depth >= most);
+                    let is_deep = bounds.depth.is_some_and(|max_depth| depth >= max_depth);
                     if !is_deep && (bounds.enters)(&path) && self.cx.permit().allows(&path) {
-                        ahead.push(Ahead { folder: path, depth, rules: at.rules.clone() });
+                        pending.push(PendingFolder { folder: path, depth, rules: parent.rules.clone() });
                     }
                 }
                 EntryKind::File | EntryKind::Link => listed.files.push((path, kind)),
@@ -229,7 +239,7 @@ impl<'a> PortSearch<'a> {
         let folders: Vec<&Path> = root.ancestors().skip(1).collect();
         for folder in folders.into_iter().rev() {
             if self.cx.directories().iter().any(|directory| folder.starts_with(directory))
-                && let Ok(entries) = self.cx.workspace().entries(folder, MOST_ENTRIES).await
+                && let Ok(entries) = self.cx.workspace().entries(folder, MAX_ENTRIES).await
             {
                 rules = self.rules(folder, &entries, rules, ignores).await;
             }
@@ -260,8 +270,8 @@ impl<'a> PortSearch<'a> {
     }
 
     async fn ignore_file(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
-        let most = usize::try_from(MAX_IGNORE_FILE).unwrap_or(usize::MAX);
-        match whole(self.cx.clone(), self.requested(path), most).await {
+        let limit = usize::try_from(MAX_IGNORE_FILE).unwrap_or(usize::MAX);
+        match read_whole(self.cx.clone(), self.requested(path), limit).await {
             Ok((Some(text), _)) => Ok(Some(text)),
             Ok((None, _)) => Err(io::Error::other("it is too large")),
             Err(error) => match error.kind {
@@ -292,16 +302,16 @@ impl<'a> PortSearch<'a> {
     }
 
     /// Runs the same request for all paths concurrently. Returns the answers in their order.
-    async fn together<T: Send + 'static>(
+    async fn run_all<T: Send + 'static>(
         &self,
         paths: Vec<PathBuf>,
-        work: fn(ToolCx, Asked) -> BoxFuture<'static, T>,
+        work: fn(ToolCx, RequestedPath) -> BoxFuture<'static, T>,
     ) -> Result<Vec<(PathBuf, T)>, ToolError> {
         let mut tasks = JoinSet::new();
-        for (at, path) in paths.into_iter().enumerate() {
-            let asked = Asked { path: path.clone(), requested: self.requested(&path) };
-            let asked = work(self.cx.clone(), asked);
-            tasks.spawn(async move { (at, path, asked.await) });
+        for (index, path) in paths.into_iter().enumerate() {
+            let request = RequestedPath { path: path.clone(), requested: self.requested(&path) };
+            let request = work(self.cx.clone(), request);
+            tasks.spawn(async move { (index, path, request.await) });
         }
         let mut done = Vec::with_capacity(tasks.len());
         loop {
@@ -315,7 +325,7 @@ impl<'a> PortSearch<'a> {
                 },
             }
         }
-        done.sort_unstable_by_key(|(at, _, _)| *at);
+        done.sort_unstable_by_key(|(index, _, _)| *index);
         Ok(done.into_iter().map(|(_, path, found)| (path, found)).collect())
     }
 
@@ -323,7 +333,7 @@ impl<'a> PortSearch<'a> {
         if self.cx.cancel().is_cancelled() {
             return Err(ToolError::cancelled());
         }
-        Ok((self.began.elapsed() > self.limit).then_some(WalkInterrupt::TimedOut))
+        Ok((self.started.elapsed() > self.limit).then_some(WalkInterrupt::TimedOut))
     }
 
     /// Counts an unreadable entry. An entry removed meanwhile is ignored; a lost connection ends the search.
@@ -338,29 +348,29 @@ impl<'a> PortSearch<'a> {
 }
 
 async fn entries_of(cx: ToolCx, folder: PathBuf) -> Result<Vec<DirectoryEntry>, WorkspaceError> {
-    cx.workspace().entries(&folder, MOST_ENTRIES).await
+    cx.workspace().entries(&folder, MAX_ENTRIES).await
 }
 
 /// Modification time of a file.
-async fn dated(cx: ToolCx, path: PathBuf) -> Result<SystemTime, WorkspaceError> {
+async fn modification_time(cx: ToolCx, path: PathBuf) -> Result<SystemTime, WorkspaceError> {
     let file = cx.workspace().open(cx.permit(), &path).await?;
     let since = file.info().modified.map_or(Duration::ZERO, |time| Duration::from_millis(time.millis()));
     Ok(UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH))
 }
 
 /// Whole content of a file, if it is within the limit, and its modification time.
-async fn whole(cx: ToolCx, path: PathBuf, most: usize) -> Result<(Option<Vec<u8>>, SystemTime), WorkspaceError> {
+async fn read_whole(cx: ToolCx, path: PathBuf, limit: usize) -> Result<(Option<Vec<u8>>, SystemTime), WorkspaceError> {
     let mut file = cx.workspace().open(cx.permit(), &path).await?;
     let since = file.info().modified.map_or(Duration::ZERO, |time| Duration::from_millis(time.millis()));
     let modified = UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH);
     let mut content = Vec::new();
     loop {
-        let part = file.read(most.saturating_add(1)).await?;
+        let part = file.read(limit.saturating_add(1)).await?;
         if part.is_empty() {
             return Ok((Some(content), modified));
         }
         content.extend(part);
-        if content.len() > most {
+        if content.len() > limit {
             return Ok((None, modified));
         }
     }

@@ -165,9 +165,9 @@ fn frame(body: &FittedLines, found: &Found, outcome: &GrepOutcome, page: &Page, 
     if found.timed_out {
         notes.push("The search ran out of time: the result is not complete. Search in a smaller folder.".to_owned());
     } else if more && body.entries > 0 {
-        let what = if page.mode == OutputMode::Content { "lines" } else { "files" };
+        let unit = if page.mode == OutputMode::Content { "lines" } else { "files" };
         let (first, last) = (page.offset + 1, page.offset + body.entries);
-        notes.push(format!("These are {what} {first} to {last}; there are more. Go on with offset {last}."));
+        notes.push(format!("These are {unit} {first} to {last}; there are more. Go on with offset {last}."));
     } else if more {
         notes.push("There is more than can be paged through. Use a narrower pattern, path or glob.".to_owned());
     }

@@ -10,12 +10,12 @@ use super::NewStatus;
 use crate::todo::{Todo, TodoPriority, TodoStatus};
 
 /// Maximum number of tasks in a list.
-const MOST_TASKS: usize = 200;
+const MAX_TASKS: usize = 200;
 /// Maximum number of characters of a subject, an owner's name and a description.
-const LONGEST_LINE: usize = 300;
-const LONGEST_TEXT: usize = 10_000;
+const MAX_LINE_CHARS: usize = 300;
+const MAX_TEXT_CHARS: usize = 10_000;
 /// Maximum number of bytes of a list as JSON: each change writes all of it to the log.
-const LARGEST_LIST: usize = 256 * 1024;
+const MAX_LIST_BYTES: usize = 256 * 1024;
 
 /// A task in the format of the log: an item of TodoWrite with additional fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -95,9 +95,9 @@ impl Tasks {
 
     /// Adds a pending task under an unused name. Returns the name.
     pub(super) fn add(&mut self, id: u64, change: Change) -> Result<String, ToolError> {
-        if self.0.len() >= MOST_TASKS {
+        if self.0.len() >= MAX_TASKS {
             return Err(ToolError::rejected(format!(
-                "The list has {MOST_TASKS} tasks, which is the most that fit: delete those that no longer matter."
+                "The list has {MAX_TASKS} tasks, which is the most that fit: delete those that no longer matter."
             )));
         }
         let id = id.to_string();
@@ -129,9 +129,9 @@ impl Tasks {
         let fields = task.set(change)?;
         updated.splice(0..0, fields);
         let bytes = serde_json::to_vec(&self.0)?.len();
-        if bytes > LARGEST_LIST {
+        if bytes > MAX_LIST_BYTES {
             return Err(ToolError::rejected(format!(
-                "The list would have {bytes} bytes, and at most {LARGEST_LIST} fit: write shorter descriptions, or delete tasks."
+                "The list would have {bytes} bytes, and at most {MAX_LIST_BYTES} fit: write shorter descriptions, or delete tasks."
             )));
         }
         Ok(updated)
@@ -200,17 +200,17 @@ impl Task {
             if self.active_form == self.content {
                 self.active_form.clone_from(&subject);
             }
-            self.content = line("subject", subject)?;
+            self.content = required_line("subject", subject)?;
         }
         if let Some(active_form) = change.active_form {
-            self.active_form = line("activeForm", active_form)?;
+            self.active_form = required_line("activeForm", active_form)?;
         }
         if let Some(description) = change.description {
-            let description = limited("description", description, LONGEST_TEXT)?;
+            let description = check_length("description", description, MAX_TEXT_CHARS)?;
             self.description = Some(description).filter(|text| !text.trim().is_empty());
         }
         if let Some(owner) = change.owner {
-            self.owner = Some(limited("owner", owner, LONGEST_LINE)?).filter(|name| !name.trim().is_empty());
+            self.owner = Some(check_length("owner", owner, MAX_LINE_CHARS)?).filter(|name| !name.trim().is_empty());
         }
         if let Some(status) = change.status.and_then(NewStatus::kept) {
             self.status = status;
@@ -238,19 +238,19 @@ fn highest(tasks: &[Task]) -> u64 {
     tasks.iter().filter_map(|task| task.id.parse().ok()).max().unwrap_or(0)
 }
 
-fn line(field: &str, text: String) -> Result<String, ToolError> {
+fn required_line(field: &str, text: String) -> Result<String, ToolError> {
     if text.trim().is_empty() {
         return Err(ToolError::invalid_input(format!("`{field}` is empty: say what is to do")));
     }
-    limited(field, text, LONGEST_LINE)
+    check_length(field, text, MAX_LINE_CHARS)
 }
 
-fn limited(field: &str, text: String, most: usize) -> Result<String, ToolError> {
+fn check_length(field: &str, text: String, max_chars: usize) -> Result<String, ToolError> {
     let length = text.chars().count();
-    if length <= most {
+    if length <= max_chars {
         return Ok(text);
     }
-    Err(ToolError::invalid_input(format!("`{field}` has {length} characters; at most {most} fit")))
+    Err(ToolError::invalid_input(format!("`{field}` has {length} characters; at most {max_chars} fit")))
 }
 
 #[cfg(test)]

@@ -134,9 +134,9 @@ impl Tool for TaskGet {
         if let Some(owner) = &task.owner {
             text.push_str(&format!("\nOwner: {owner}"));
         }
-        for (what, others) in [("Waits for", tasks.open_blockers(task)), ("Holds up", blocks.clone())] {
+        for (label, others) in [("Waits for", tasks.open_blockers(task)), ("Holds up", blocks.clone())] {
             if !others.is_empty() {
-                text.push_str(&format!("\n{what}: {}", names(&others)));
+                text.push_str(&format!("\n{label}: {}", names(&others)));
             }
         }
         let description = task.description.as_deref().unwrap_or_default();

@@ -11,19 +11,19 @@ fn script(args: &[OsString]) -> String {
 #[test]
 fn a_command_reaches_powershell_as_it_is() {
     for command in ["Get-ChildItem 'a b' | % { \"$_`n\" }", "'ก' # 日本 🦀", "echo \"x\"\n\\\" ' %PATH% ^& |"] {
-        let words = words(command).unwrap();
+        let arguments = arguments(command).unwrap();
         let before = ["-NoLogo", "-NoProfile", "-NonInteractive", "-OutputFormat", "Text", "-EncodedCommand"];
-        assert_eq!(words[..6], before.map(OsString::from));
-        assert_eq!(script(&words), format!("{BEFORE}{command}{BEHIND}"));
-        let encoded = words[6].to_str().unwrap();
+        assert_eq!(arguments[..6], before.map(OsString::from));
+        assert_eq!(script(&arguments), format!("{PROLOGUE}{command}{EPILOGUE}"));
+        let encoded = arguments[6].to_str().unwrap();
         assert!(encoded.chars().all(|c| c.is_ascii_alphanumeric() || "+/=".contains(c)), "{encoded}");
     }
 }
 
 #[test]
 fn a_command_that_windows_cannot_take_is_refused() {
-    assert!(words(&"x".repeat(11_000)).is_ok());
-    let refused = words(&"x".repeat(12_000)).unwrap_err();
+    assert!(arguments(&"x".repeat(11_000)).is_ok());
+    let refused = arguments(&"x".repeat(12_000)).unwrap_err();
     assert!(refused.to_string().contains(".ps1"), "{refused}");
 }
 
@@ -35,15 +35,15 @@ fn the_newer_one_is_preferred() {
     let old = folder.path().join("System32/WindowsPowerShell/v1.0/powershell.exe");
     std::fs::create_dir_all(old.parent().unwrap()).unwrap();
     let mut env = vec![("SystemRoot".into(), folder.path().into()), ("PATH".into(), folder.path().into())];
-    assert_eq!(find(&env), None);
+    assert_eq!(find_powershell(&env), None);
     std::fs::write(&old, "").unwrap();
     std::fs::set_permissions(&old, std::fs::Permissions::from_mode(0o755)).unwrap();
-    assert_eq!(find(&env), Some(old));
+    assert_eq!(find_powershell(&env), Some(old));
     // The name has an extension on Windows alone.
     let new = folder.path().join("pwsh");
     std::fs::write(&new, "").unwrap();
     std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o755)).unwrap();
-    assert_eq!(find(&env), Some(new));
+    assert_eq!(find_powershell(&env), Some(new));
     env.clear();
-    assert_eq!(find(&env), None);
+    assert_eq!(find_powershell(&env), None);
 }

@@ -8,11 +8,11 @@ use windlass_tool::environment::{given_environment, host_environment};
 use crate::bash::cwd::quoted;
 
 /// Maximum number of bytes of functions and aliases. They are read before each command.
-const MOST_FUNCTIONS: usize = 256 * 1024;
+const MAX_FUNCTION_BYTES: usize = 256 * 1024;
 /// Minimum length of a secret. A shorter value may occur in a function by chance.
-const SHORTEST_SECRET: usize = 8;
-/// Variable of an agent that a login shell starts and that ends with that shell.
-const ENDS_WITH_THE_SHELL: &str = "SSH_AUTH_SOCK";
+const MIN_SECRET_BYTES: usize = 8;
+/// Variable of an SSH agent that a login shell starts, and that may end with that shell.
+const SHELL_BOUND_VARIABLE: &str = "SSH_AUTH_SOCK";
 
 /// Returns `true` if commands of a name are judged by that name, so that no function may have it.
 pub(super) type IsJudged = fn(&str) -> bool;
@@ -86,7 +86,7 @@ pub(super) fn read(printed: &str, mark: &str, is_judged: Option<IsJudged>) -> Op
         });
     }
     dump.env = host_environment(variables);
-    dump.env.retain(|(name, _)| name != ENDS_WITH_THE_SHELL);
+    dump.env.retain(|(name, _)| name != SHELL_BOUND_VARIABLE);
     Some(dump)
 }
 
@@ -95,7 +95,7 @@ fn secrets(variables: &[(OsString, OsString)]) -> Vec<String> {
     let kept_back = given_environment(variables.iter().cloned()).kept_back;
     let is_secret = |name: &OsStr| kept_back.iter().any(|secret| name == secret.as_str());
     let values = variables.iter().filter(|(name, _)| is_secret(name)).filter_map(|(_, value)| value.to_str());
-    values.filter(|value| value.len() >= SHORTEST_SECRET).map(str::to_owned).collect()
+    values.filter(|value| value.len() >= MIN_SECRET_BYTES).map(str::to_owned).collect()
 }
 
 fn is_plain(name: &str) -> bool {
@@ -104,11 +104,11 @@ fn is_plain(name: &str) -> bool {
 }
 
 impl Dump {
-    fn add_functions(&mut self, printed: &str, may_have: &dyn Fn(&str, &str) -> bool) {
+    fn add_functions(&mut self, printed: &str, is_allowed: &dyn Fn(&str, &str) -> bool) {
         let mut fields = printed.split('\0').skip(1);
         let mut aliases = Vec::new();
         while let (Some(kind), Some(name), Some(body)) = (fields.next(), fields.next(), fields.next()) {
-            if !may_have(name, body) {
+            if !is_allowed(name, body) {
                 continue;
             }
             // A definition that needs an unset shell option does not parse, and is left out without a message.
@@ -129,10 +129,10 @@ impl Dump {
             self.functions.extend(aliases);
             self.functions.extend(b"shopt -s expand_aliases\n");
         }
-        if self.functions.len() > MOST_FUNCTIONS {
+        if self.functions.len() > MAX_FUNCTION_BYTES {
             let bytes = self.functions.len();
             self.note =
-                Some(format!("its functions have {bytes} bytes and are left out: {MOST_FUNCTIONS} are the most"));
+                Some(format!("its functions have {bytes} bytes and are left out: {MAX_FUNCTION_BYTES} are the most"));
             (self.functions, self.count) = (Vec::new(), 0);
         }
     }
@@ -143,16 +143,20 @@ impl Dump {
 /// began with.
 pub(super) fn merged(
     session: &[(OsString, OsString)],
-    began_with: Option<&OsStr>,
+    initial_path: Option<&OsStr>,
     taken: &[(OsString, OsString)],
 ) -> Vec<(OsString, OsString)> {
     let mut merged = session.to_vec();
     for (name, value) in taken {
         match merged.iter_mut().find(|(known, _)| known == name) {
             None => merged.push((name.clone(), value.clone())),
-            Some((_, own)) if name == "PATH" => {
-                let is_same = began_with == Some(own.as_os_str());
-                *own = if is_same { joined(value, own) } else { joined(own, value) };
+            Some((_, session_path)) if name == "PATH" => {
+                let is_same = initial_path == Some(session_path.as_os_str());
+                *session_path = if is_same {
+                    join_search_paths(value, session_path)
+                } else {
+                    join_search_paths(session_path, value)
+                };
             }
             Some(_) => {}
         }
@@ -161,7 +165,7 @@ pub(super) fn merged(
 }
 
 /// Appends the missing folders of the second search path to the first.
-fn joined(first: &OsStr, second: &OsStr) -> OsString {
+fn join_search_paths(first: &OsStr, second: &OsStr) -> OsString {
     let mut folders: Vec<_> = std::env::split_paths(first).collect();
     for folder in std::env::split_paths(second) {
         if !folders.contains(&folder) {

@@ -1,4 +1,4 @@
-//! The environment that the user's login shell sets up, taken once for all commands.
+//! Environment that the user's login shell sets up, captured once for all commands.
 
 mod dump;
 
@@ -17,7 +17,7 @@ use super::report::in_words;
 use dump::{Dump, IsJudged, merged, read, script};
 
 /// Maximum number of bytes that a login shell may print.
-const MOST_BYTES: usize = 2 * 1024 * 1024;
+const MAX_OUTPUT_BYTES: usize = 2 * 1024 * 1024;
 /// Shells that understand the script.
 const SHELLS: &[&str] = &["bash", "dash", "ksh", "sh", "zsh"];
 
@@ -93,10 +93,10 @@ impl ShellSnapshot {
 
     async fn take(&self, cx: &ToolCx) -> Result<Taken, ToolError> {
         let env = unattended_environment(cx.env(), cx.directories());
-        let began_with = variable(&env, "PATH").map(OsStr::to_owned);
+        let initial_path = variable(&env, "PATH").map(OsStr::to_owned);
         let taken = match self.shell(&env, cx).await {
             None => Err("there is no shell that can be asked".to_owned()),
-            Some(shell) => self.ask(&shell, env, cx).await?,
+            Some(shell) => self.run_shell(&shell, env, cx).await?,
         };
         let (dump, problem) = match taken {
             Ok(mut dump) => {
@@ -109,25 +109,25 @@ impl ShellSnapshot {
             Some(problem) => tracing::warn!(%problem, "the snapshot of the login shell"),
             None => tracing::debug!(?dump, "the snapshot of the login shell"),
         }
-        Ok(Taken { dump, began_with, problem, is_noted: AtomicBool::new(false) })
+        Ok(Taken { dump, initial_path, problem, is_noted: AtomicBool::new(false) })
     }
 
     async fn shell(&self, env: &[(OsString, OsString)], cx: &ToolCx) -> Option<PathBuf> {
         if let Some(shell) = &self.shell {
             return Some(shell.clone());
         }
-        let of_user = variable(env, "SHELL").map(PathBuf::from).filter(|shell| {
+        let login_shell = variable(env, "SHELL").map(PathBuf::from).filter(|shell| {
             let is_known = name(shell).is_some_and(|name| SHELLS.contains(&name));
             is_known && shell.is_absolute() && !is_inside(shell, cx.directories())
         });
-        match of_user {
+        match login_shell {
             Some(shell) if is_kind(cx, &shell, EntryKind::File).await => Some(shell),
             _ => find_bash(env),
         }
     }
 
-    /// Runs a shell that prints itself.
-    async fn ask(
+    /// Runs a login shell with the script that prints its variables and functions.
+    async fn run_shell(
         &self,
         shell: &Path,
         env: Vec<(OsString, OsString)>,
@@ -143,7 +143,7 @@ impl ShellSnapshot {
         command.args = ["-l", "-i", "-c", &script(is_judged.is_some()), "windlass", &mark].map(OsString::from).into();
         command.env = env;
         command.timeout = Some(self.timeout);
-        command.inline_bytes = MOST_BYTES;
+        command.inline_bytes = MAX_OUTPUT_BYTES;
         let outcome = match cx.process().run(command, cx.cancel()).await {
             Ok(outcome) => outcome,
             Err(error) => return Ok(Err(error.to_string())),
@@ -152,7 +152,7 @@ impl ShellSnapshot {
         Ok(match outcome.exit {
             ProcessExit::Cancelled => return Err(ToolError::cancelled()),
             ProcessExit::TimedOut => Err(format!("it did not end within {}", in_words(self.timeout))),
-            _ if printed.omitted_bytes > 0 => Err(format!("it printed more than {MOST_BYTES} bytes")),
+            _ if printed.omitted_bytes > 0 => Err(format!("it printed more than {MAX_OUTPUT_BYTES} bytes")),
             exit => read(&[printed.head.as_str(), &printed.tail].concat(), &mark, is_judged)
                 .ok_or_else(|| format!("its start-up files ended it ({exit:?})")),
         })
@@ -171,7 +171,7 @@ fn name(shell: &Path) -> Option<&str> {
 #[derive(Debug)]
 pub(super) struct Taken {
     dump: Dump,
-    began_with: Option<OsString>,
+    initial_path: Option<OsString>,
     problem: Option<String>,
     is_noted: AtomicBool,
 }
@@ -179,7 +179,7 @@ pub(super) struct Taken {
 impl Taken {
     /// Merges the variables of a session with the snapshot.
     pub(super) fn over(&self, session: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
-        merged(session, self.began_with.as_deref(), &self.dump.env)
+        merged(session, self.initial_path.as_deref(), &self.dump.env)
     }
 
     /// Definitions that bash reads before a command.

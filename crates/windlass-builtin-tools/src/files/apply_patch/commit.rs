@@ -23,7 +23,7 @@ enum DiskChange<'p> {
 pub(super) async fn commit(cx: &ToolCx, plan: Vec<Planned>) -> Result<Vec<Planned>, ToolError> {
     stop_if_cancelled(cx)?;
     let cx = cx.clone();
-    let work = async move { all_or_none(&cx, &plan).await.map(|()| plan) };
+    let work = async move { apply_all(&cx, &plan).await.map(|()| plan) };
     if tokio::runtime::Handle::try_current().is_err() {
         return work.await;
     }
@@ -32,16 +32,16 @@ pub(super) async fn commit(cx: &ToolCx, plan: Vec<Planned>) -> Result<Vec<Planne
     work.await.unwrap_or_else(|_| Err(ToolError::rejected("The patch was stopped while it was written.")))
 }
 
-async fn all_or_none(cx: &ToolCx, plan: &[Planned]) -> Result<(), ToolError> {
+async fn apply_all(cx: &ToolCx, plan: &[Planned]) -> Result<(), ToolError> {
     let steps = steps(plan);
-    for (at, step) in steps.iter().enumerate() {
-        if let Err(error) = make(cx, *step).await {
-            // The failed step may have been made: an error can come after the last byte. A refusal because of foreign
-            // changes comes before the first byte.
+    for (index, step) in steps.iter().enumerate() {
+        if let Err(error) = apply_step(cx, *step).await {
+            // A failed step is undone too, because an error can come after the last byte. Only a refusal because of
+            // foreign changes comes before the first byte.
             let is_refused =
                 matches!(error.kind, WorkspaceErrorKind::ContentChanged | WorkspaceErrorKind::AlreadyExists);
-            let made = steps.get(..at + usize::from(!is_refused)).unwrap_or_default();
-            return Err(taken_back(cx, made, &error).await);
+            let applied = steps.get(..index + usize::from(!is_refused)).unwrap_or_default();
+            return Err(roll_back(cx, applied, &error).await);
         }
     }
     record(cx, plan);
@@ -69,21 +69,21 @@ fn steps(plan: &[Planned]) -> Vec<DiskChange<'_>> {
     contents.into_iter().chain(names).chain(removals).collect()
 }
 
-async fn make(cx: &ToolCx, step: DiskChange<'_>) -> Result<(), WorkspaceError> {
+async fn apply_step(cx: &ToolCx, step: DiskChange<'_>) -> Result<(), WorkspaceError> {
     let (files, permit) = (cx.workspace(), cx.permit());
-    let making = WriteOptions::default().creating_directories();
+    let options = WriteOptions::default().creating_directories();
     match step {
-        DiskChange::Create(path, new) => files.write(permit, path, new, making.only_new()).await,
+        DiskChange::Create(path, new) => files.write(permit, path, new, options.only_new()).await,
         DiskChange::Replace { path, old, new } => files.compare_and_write(permit, path, old, new).await,
-        DiskChange::Rename(from, to) => files.rename(permit, from, to, making).await,
+        DiskChange::Rename(from, to) => files.rename(permit, from, to, options).await,
         DiskChange::Remove { path, old } => files.compare_and_remove(permit, path, old).await,
     }
 }
 
 /// Undoes steps, the last one first, and returns the error about it.
-async fn taken_back(cx: &ToolCx, made: &[DiskChange<'_>], error: &WorkspaceError) -> ToolError {
-    let mut left: Vec<PathBuf> = Vec::new();
-    for step in made.iter().rev() {
+async fn roll_back(cx: &ToolCx, applied: &[DiskChange<'_>], error: &WorkspaceError) -> ToolError {
+    let mut not_undone: Vec<PathBuf> = Vec::new();
+    for step in applied.iter().rev() {
         if undo(cx, *step).await.is_err() {
             let path = match step {
                 DiskChange::Create(path, _) | DiskChange::Replace { path, .. } | DiskChange::Remove { path, .. } => {
@@ -92,26 +92,26 @@ async fn taken_back(cx: &ToolCx, made: &[DiskChange<'_>], error: &WorkspaceError
                 DiskChange::Rename(_, to) => to,
             };
             ReadLedger::lose(cx, &resolved(cx, path));
-            left.push(path.to_path_buf());
+            not_undone.push(path.to_path_buf());
         }
     }
     let reason = failed(error);
     let reason = reason.model_text().trim_end_matches('.');
-    if left.is_empty() {
+    if not_undone.is_empty() {
         return ToolError::rejected(format!("No file was changed: {reason}."));
     }
-    let left: Vec<String> = left.iter().map(visible_path).collect();
+    let not_undone: Vec<String> = not_undone.iter().map(visible_path).collect();
     ToolError::rejected(format!(
         "The patch failed, and not all of it could be taken back: {reason}. Look at what is there now before anything \
          else: {}.",
-        left.join(", ")
+        not_undone.join(", ")
     ))
 }
 
 /// Undoes one step, if it was made.
 async fn undo(cx: &ToolCx, step: DiskChange<'_>) -> Result<(), WorkspaceError> {
     let (files, permit) = (cx.workspace(), cx.permit());
-    let making = WriteOptions::default().creating_directories();
+    let options = WriteOptions::default().creating_directories();
     match step {
         DiskChange::Create(path, new) => match content(cx, path).await? {
             Some(_) => files.compare_and_remove(permit, path, new).await,
@@ -123,11 +123,11 @@ async fn undo(cx: &ToolCx, step: DiskChange<'_>) -> Result<(), WorkspaceError> {
             _ => files.compare_and_write(permit, path, new, old).await,
         },
         DiskChange::Rename(from, to) => match (content(cx, from).await?, content(cx, to).await?) {
-            (None, Some(_)) => files.rename(permit, to, from, making).await,
+            (None, Some(_)) => files.rename(permit, to, from, options).await,
             _ => Ok(()),
         },
         DiskChange::Remove { path, old } => match content(cx, path).await? {
-            None => files.write(permit, path, old, making.only_new()).await,
+            None => files.write(permit, path, old, options.only_new()).await,
             Some(_) => Ok(()),
         },
     }

@@ -75,18 +75,18 @@ pub(super) fn apply(raw: &[u8], format: TextFormat, hunks: &[Hunk]) -> Result<Ap
     let (_, body) = format.split_bom(raw);
     let text = canonical(body, format, fold);
     let file = Lines::of(&text);
-    let mut placing = Placing { file: &file, compared: 0, cursor: 0, shift: 0 };
-    let (mut edits, mut inexact, mut ended) = (Edits::default(), Vec::new(), file.ended);
+    let mut placer = HunkPlacer { file: &file, compared: 0, cursor: 0, shift: 0 };
+    let (mut edits, mut inexact, mut ends_with_break) = (Edits::default(), Vec::new(), file.ends_with_break);
     for hunk in hunks {
-        let (at, way) = placing.find(hunk)?;
-        if way != Way::Exact {
+        let (at, comparison) = placer.find(hunk)?;
+        if comparison != Comparison::Exact {
             inexact.push(at + 1);
         }
-        ended = ending(hunk, at, &file)?.unwrap_or(ended);
+        ends_with_break = ending(hunk, at, &file)?.unwrap_or(ends_with_break);
         edits.add(hunk, at);
-        placing.cursor = at + hunk.old().len();
+        placer.cursor = at + hunk.old().len();
     }
-    let spans = edits.spans(&file, ended);
+    let spans = edits.spans(&file, ends_with_break);
     Ok(Applied { bytes: replace_spans(raw, format, fold, &spans, Ending::Lf)?, inexact })
 }
 
@@ -101,7 +101,7 @@ fn ending(hunk: &Hunk, at: usize, file: &Lines<'_>) -> Result<Option<bool>, Plac
     }
     let old = side(Mark::Add).next_back().is_some_and(|line| line.unended);
     let new = side(Mark::Remove).next_back().is_some_and(|line| line.unended);
-    if old && file.ended || (old || new) && !at_end {
+    if old && file.ends_with_break || (old || new) && !at_end {
         return unfit;
     }
     Ok((old || new).then_some(!new))
@@ -114,14 +114,14 @@ struct Lines<'t> {
     /// Start of each line, and the end of the text.
     starts: Vec<usize>,
     /// `true` if the last line has a break, or there is no line.
-    ended: bool,
+    ends_with_break: bool,
 }
 
 impl<'t> Lines<'t> {
     fn of(text: &'t [u8]) -> Self {
         let mut lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
-        let ended = lines.last().is_none_or(|last| last.is_empty());
-        if ended {
+        let ends_with_break = lines.last().is_none_or(|last| last.is_empty());
+        if ends_with_break {
             lines.pop();
         }
         let mut starts = Vec::with_capacity(lines.len() + 1);
@@ -131,7 +131,7 @@ impl<'t> Lines<'t> {
             at += line.len() + 1;
         }
         starts.push(text.len());
-        Self { text, lines, starts, ended }
+        Self { text, lines, starts, ends_with_break }
     }
 
     fn start(&self, line: usize) -> usize {
@@ -141,17 +141,17 @@ impl<'t> Lines<'t> {
 
 /// Comparison of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Comparison {
     Exact,
     TrailingBlanks,
     Blanks,
     Typography,
 }
 
-impl Way {
+impl Comparison {
     const ALL: [Self; 4] = [Self::Exact, Self::TrailingBlanks, Self::Blanks, Self::Typography];
 
-    fn same(self, line: &[u8], wanted: &str) -> bool {
+    fn matches(self, line: &[u8], wanted: &str) -> bool {
         let bytes = wanted.as_bytes();
         match self {
             Self::Exact => line == bytes,
@@ -159,14 +159,14 @@ impl Way {
             Self::Blanks => line.trim_ascii() == bytes.trim_ascii(),
             Self::Typography => {
                 let line = String::from_utf8_lossy(line);
-                line.trim().chars().map(plain).eq(wanted.trim().chars().map(plain))
+                line.trim().chars().map(plain_char).eq(wanted.trim().chars().map(plain_char))
             }
         }
     }
 }
 
 /// Replaces typographic quotes, dashes and blanks by their plain counterparts.
-fn plain(c: char) -> char {
+fn plain_char(c: char) -> char {
     match c {
         '\u{2018}'..='\u{201B}' => '\'',
         '\u{201C}'..='\u{201F}' => '"',
@@ -177,8 +177,9 @@ fn plain(c: char) -> char {
 }
 
 /// Finds the hunks of a file in order.
-struct Placing<'f> {
+struct HunkPlacer<'f> {
     file: &'f Lines<'f>,
+    /// Number of line comparisons so far.
     compared: usize,
     /// First line that no earlier hunk has used.
     cursor: usize,
@@ -186,9 +187,9 @@ struct Placing<'f> {
     shift: isize,
 }
 
-impl Placing<'_> {
+impl HunkPlacer<'_> {
     /// First line of a hunk, from 0.
-    fn find(&mut self, hunk: &Hunk) -> Result<(usize, Way), PlaceError> {
+    fn find(&mut self, hunk: &Hunk) -> Result<(usize, Comparison), PlaceError> {
         let old = hunk.old();
         match &hunk.anchor {
             Anchor::Line(line) => self.near_line(hunk, &old, *line),
@@ -196,21 +197,21 @@ impl Placing<'_> {
         }
     }
 
-    fn near_line(&mut self, hunk: &Hunk, old: &[&HunkLine], line: usize) -> Result<(usize, Way), PlaceError> {
+    fn near_line(&mut self, hunk: &Hunk, old: &[&HunkLine], line: usize) -> Result<(usize, Comparison), PlaceError> {
         if old.is_empty() {
             let is_empty = self.file.lines.is_empty();
-            return if is_empty { Ok((0, Way::Exact)) } else { Err(PlaceError::NoContext { hunk: hunk.line }) };
+            return if is_empty { Ok((0, Comparison::Exact)) } else { Err(PlaceError::NoContext { hunk: hunk.line }) };
         }
-        let named = line.saturating_sub(1);
-        if let Some(expected) = named.checked_add_signed(self.shift).filter(|at| *at >= self.cursor)
-            && self.fits(Way::Exact, old, expected)
+        let header_line = line.saturating_sub(1);
+        if let Some(expected) = header_line.checked_add_signed(self.shift).filter(|at| *at >= self.cursor)
+            && self.fits(Comparison::Exact, old, expected)
         {
-            return Ok((expected, Way::Exact));
+            return Ok((expected, Comparison::Exact));
         }
-        let (places, way) = self.places(old, self.cursor, self.file.lines.len())?;
-        let at = self.only(hunk, old, &places)?;
-        self.shift = isize::try_from(at).unwrap_or(0) - isize::try_from(named).unwrap_or(0);
-        Ok((at, way))
+        let (places, comparison) = self.places(old, self.cursor, self.file.lines.len())?;
+        let at = self.single_place(hunk, old, &places)?;
+        self.shift = isize::try_from(at).unwrap_or(0) - isize::try_from(header_line).unwrap_or(0);
+        Ok((at, comparison))
     }
 
     fn below(
@@ -219,20 +220,24 @@ impl Placing<'_> {
         old: &[&HunkLine],
         headers: &[String],
         at_end: bool,
-    ) -> Result<(usize, Way), PlaceError> {
+    ) -> Result<(usize, Comparison), PlaceError> {
         let count = self.file.lines.len();
         if at_end {
             let at = count.checked_sub(old.len()).filter(|at| *at >= self.cursor);
-            let fitting =
-                at.and_then(|at| Way::ALL.into_iter().find(|way| self.fits(*way, old, at)).map(|way| (at, way)));
+            let fitting = at.and_then(|at| {
+                Comparison::ALL
+                    .into_iter()
+                    .find(|comparison| self.fits(*comparison, old, at))
+                    .map(|comparison| (at, comparison))
+            });
             return fitting.ok_or_else(|| PlaceError::NotAtEnd { hunk: hunk.line, hint: self.hint(old) });
         }
         let windows = self.windows(hunk, headers)?;
         if old.is_empty() {
             return match windows.as_slice() {
                 // Directly below the header.
-                [window] if window.is_below_header => Ok((window.start + 1, Way::Exact)),
-                [_] if count == 0 => Ok((0, Way::Exact)),
+                [window] if window.is_below_header => Ok((window.start + 1, Comparison::Exact)),
+                [_] if count == 0 => Ok((0, Comparison::Exact)),
                 [_] => Err(PlaceError::NoContext { hunk: hunk.line }),
                 _ => {
                     let lines = windows.iter().map(|window| window.start + 1).collect();
@@ -241,16 +246,16 @@ impl Placing<'_> {
             };
         }
         if headers.is_empty() || windows.iter().any(|window| !window.is_below_header) {
-            let (places, way) = self.places(old, self.cursor, count)?;
-            return self.only(hunk, old, &places).map(|at| (at, way));
+            let (places, comparison) = self.places(old, self.cursor, count)?;
+            return self.single_place(hunk, old, &places).map(|at| (at, comparison));
         }
         // The first match below each line that equals the header.
-        for way in Way::ALL {
+        for comparison in Comparison::ALL {
             let mut places = Vec::new();
             for window in &windows {
                 let last = window.end.min(count.saturating_sub(old.len()) + 1);
                 for at in window.start..last {
-                    if self.fits(way, old, at) {
+                    if self.fits(comparison, old, at) {
                         places.push(at);
                         break;
                     }
@@ -258,10 +263,10 @@ impl Placing<'_> {
             }
             self.check_work()?;
             if !places.is_empty() {
-                return self.only(hunk, old, &places).map(|at| (at, way));
+                return self.single_place(hunk, old, &places).map(|at| (at, comparison));
             }
         }
-        self.only(hunk, old, &[]).map(|at| (at, Way::Exact))
+        self.single_place(hunk, old, &[]).map(|at| (at, Comparison::Exact))
     }
 
     /// Windows in which a hunk with these headers may begin.
@@ -269,13 +274,13 @@ impl Placing<'_> {
         let mut windows = vec![Window { is_below_header: false, start: self.cursor, end: self.file.lines.len() }];
         for header in headers {
             let mut found = Vec::new();
-            for way in Way::ALL {
+            for comparison in Comparison::ALL {
                 for window in &windows {
                     // Below another header only the first match is used; from the beginning each may be meant.
-                    let most = if window.is_below_header { 1 } else { usize::MAX };
+                    let max_matches = if window.is_below_header { 1 } else { usize::MAX };
                     let lines = (window.start..window.end)
-                        .filter(|at| self.file.lines.get(*at).is_some_and(|line| way.same(line, header)));
-                    let lines: Vec<usize> = lines.take(most).collect();
+                        .filter(|at| self.file.lines.get(*at).is_some_and(|line| comparison.matches(line, header)));
+                    let lines: Vec<usize> = lines.take(max_matches).collect();
                     let ends = lines.iter().skip(1).copied().chain([window.end]);
                     let bounded = lines.iter().zip(ends);
                     found.extend(bounded.map(|(start, end)| Window { is_below_header: true, start: *start, end }));
@@ -289,7 +294,10 @@ impl Placing<'_> {
             if found.is_empty() {
                 // The header may be above, and apply to more than one hunk.
                 let above = self.file.lines.get(..self.cursor).unwrap_or_default();
-                if Way::ALL.into_iter().any(|way| above.iter().any(|line| way.same(line, header))) {
+                if Comparison::ALL
+                    .into_iter()
+                    .any(|comparison| above.iter().any(|line| comparison.matches(line, header)))
+                {
                     continue;
                 }
                 let hint = near::hint_for(self.file.text, header, "`@@`");
@@ -301,40 +309,41 @@ impl Placing<'_> {
     }
 
     /// All matches of a hunk in a range of lines, by the first comparison with a match.
-    fn places(&mut self, old: &[&HunkLine], from: usize, to: usize) -> Result<(Vec<usize>, Way), PlaceError> {
-        for way in Way::ALL {
+    fn places(&mut self, old: &[&HunkLine], from: usize, to: usize) -> Result<(Vec<usize>, Comparison), PlaceError> {
+        for comparison in Comparison::ALL {
             let last = (to + 1).saturating_sub(old.len());
             let mut places = Vec::new();
             for at in from..last {
-                if self.fits(way, old, at) {
+                if self.fits(comparison, old, at) {
                     places.push(at);
                 }
             }
             self.check_work()?;
             if !places.is_empty() {
-                return Ok((places, way));
+                return Ok((places, comparison));
             }
         }
-        Ok((Vec::new(), Way::Exact))
+        Ok((Vec::new(), Comparison::Exact))
     }
 
-    /// `true` if the hunk matches at a line. Always `false` beyond the comparison limit, which [`Placing::check_work`]
+    /// `true` if the hunk matches at a line. Always `false` beyond the comparison limit, which [`HunkPlacer::check_work`]
     /// reports.
-    fn fits(&mut self, way: Way, old: &[&HunkLine], at: usize) -> bool {
+    fn fits(&mut self, comparison: Comparison, old: &[&HunkLine], at: usize) -> bool {
         if self.compared > MAX_COMPARED {
             return false;
         }
         let Some(lines) = self.file.lines.get(at..).and_then(|rest| rest.get(..old.len())) else { return false };
-        let same = lines.iter().zip(old).take_while(|(line, wanted)| way.same(line, &wanted.text)).count();
-        self.compared += same + 1;
-        same == old.len()
+        let matching =
+            lines.iter().zip(old).take_while(|(line, wanted)| comparison.matches(line, &wanted.text)).count();
+        self.compared += matching + 1;
+        matching == old.len()
     }
 
     fn check_work(&self) -> Result<(), PlaceError> {
         if self.compared > MAX_COMPARED { Err(PlaceError::TooMuch) } else { Ok(()) }
     }
 
-    fn only(&mut self, hunk: &Hunk, old: &[&HunkLine], places: &[usize]) -> Result<usize, PlaceError> {
+    fn single_place(&mut self, hunk: &Hunk, old: &[&HunkLine], places: &[usize]) -> Result<usize, PlaceError> {
         match places {
             [at] => Ok(*at),
             [] => {
@@ -401,8 +410,8 @@ impl<'h> Edits<'h> {
         }
     }
 
-    /// Converts the edits to ranges of the text. `ended`: the file ends with a line break afterwards.
-    fn spans(&self, file: &Lines<'_>, ended: bool) -> Vec<Span<'h>> {
+    /// Converts the edits to ranges of the text. `ends_with_break`: the file ends with a line break afterwards.
+    fn spans(&self, file: &Lines<'_>, ends_with_break: bool) -> Vec<Span<'h>> {
         let count = file.lines.len();
         let spans = self.0.iter().map(|edit| {
             let (mut start, last) = (file.start(edit.at), edit.at + edit.removed);
@@ -415,14 +424,14 @@ impl<'h> Edits<'h> {
             }
             // At the end of the file, the last line may lack a break, before or after.
             if edit.added.is_empty() {
-                if !ended && edit.at > 0 {
+                if !ends_with_break && edit.at > 0 {
                     start = start.saturating_sub(1);
                 }
             } else {
-                if ended {
+                if ends_with_break {
                     new.push('\n');
                 }
-                if edit.removed == 0 && !file.ended && count > 0 {
+                if edit.removed == 0 && !file.ends_with_break && count > 0 {
                     new.insert(0, '\n');
                 }
             }

@@ -57,22 +57,24 @@ impl<'a> Reader<'a> {
             }
         }
         let line = head.line;
-        let nameless = || ParseError::at(line, "no file is named: add `--- a/PATH` and `+++ b/PATH`", "");
+        let missing_name = || ParseError::at(line, "no file is named: add `--- a/PATH` and `+++ b/PATH`", "");
         let has_names = head.names.is_some();
         let (old, new) = match (head.names, head.renamed, head.git) {
             (Some((old, new)), ..) => (old, new),
             (None, (Some(old), Some(new)), _) => (Some(old), Some(new)),
             (None, _, Some(path)) => (Some(path.clone()), Some(path)),
-            _ => return Err(nameless()),
+            _ => return Err(missing_name()),
         };
         if has_names && hunks.is_empty() {
             return Err(ParseError::at(self.at, "no hunk follows: expected `@@ -LINE,COUNT +LINE,COUNT @@`", ""));
         }
         Ok(match (old, new) {
-            (None, None) => return Err(nameless()),
-            (None, Some(path)) => Some(FilePatch { path, change: FileChange::Add(added(&hunks)?) }),
+            (None, None) => return Err(missing_name()),
+            (None, Some(path)) => Some(FilePatch { path, change: FileChange::Add(added_content(&hunks)?) }),
             (Some(path), None) => Some(FilePatch { path, change: FileChange::Delete(Some(hunks)) }),
-            (Some(path), Some(_)) if head.created => Some(FilePatch { path, change: FileChange::Add(added(&hunks)?) }),
+            (Some(path), Some(_)) if head.created => {
+                Some(FilePatch { path, change: FileChange::Add(added_content(&hunks)?) })
+            }
             (Some(path), Some(_)) if head.deleted => Some(FilePatch { path, change: FileChange::Delete(Some(hunks)) }),
             (Some(path), Some(new)) => {
                 let move_to = (new != path).then_some(new);
@@ -101,12 +103,12 @@ impl<'a> Reader<'a> {
             }
             if let Some(paths) = line.strip_prefix("diff --git ") {
                 head.git = same_path(paths);
-            } else if let Some(problem) = refused(line) {
+            } else if let Some(problem) = unsupported_change(line) {
                 return Err(ParseError::at(number, problem, line));
             } else if let Some(path) = line.strip_prefix("rename from ") {
-                head.renamed.0 = Some(unquoted(path));
+                head.renamed.0 = Some(unquote(path));
             } else if let Some(path) = line.strip_prefix("rename to ") {
-                head.renamed.1 = Some(unquoted(path));
+                head.renamed.1 = Some(unquote(path));
             } else if line.starts_with("new file mode ") {
                 head.created = true;
             } else if line.starts_with("deleted file mode ") {
@@ -122,7 +124,7 @@ impl<'a> Reader<'a> {
 
     fn hunk(&mut self) -> Result<Hunk, ParseError> {
         let (number, header) = (self.at + 1, self.peek().unwrap_or_default());
-        let Some((start, mut old, mut new)) = ranges(header) else {
+        let Some((start, mut old, mut new)) = parse_ranges(header) else {
             return Err(ParseError::at(number, "expected `@@ -LINE,COUNT +LINE,COUNT @@`", header));
         };
         self.at += 1;
@@ -142,7 +144,7 @@ impl<'a> Reader<'a> {
                 (Some('-'), Some(text)) => (Mark::Remove, text),
                 (Some('+'), Some(text)) => (Mark::Add, text),
                 (Some('\\'), _) => {
-                    self.unended(&mut hunk);
+                    self.mark_unended(&mut hunk);
                     continue;
                 }
                 _ => {
@@ -159,7 +161,7 @@ impl<'a> Reader<'a> {
             self.at += 1;
         }
         if self.peek().is_some_and(|line| line.starts_with('\\')) {
-            self.unended(&mut hunk);
+            self.mark_unended(&mut hunk);
         }
         if hunk.lines.iter().all(|line| line.mark == Mark::Keep) {
             return Err(ParseError::at(number, "the hunk has no line with `-` or `+`", header));
@@ -168,7 +170,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads `\ No newline at end of file`, which refers to the line before.
-    fn unended(&mut self, hunk: &mut Hunk) {
+    fn mark_unended(&mut self, hunk: &mut Hunk) {
         if let Some(last) = hunk.lines.last_mut() {
             last.unended = true;
         }
@@ -177,7 +179,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Unsupported change that a line of the head requests.
-fn refused(line: &str) -> Option<&'static str> {
+fn unsupported_change(line: &str) -> Option<&'static str> {
     let mode = ["old mode ", "new mode ", "new file mode "].iter().find_map(|head| line.strip_prefix(head));
     match mode {
         Some(_) if line.starts_with("old mode") || line.starts_with("new mode") => {
@@ -203,7 +205,7 @@ fn is_remark(line: &str) -> bool {
 }
 
 /// `@@ -start,count +start,count @@`: the old start, and both counts.
-fn ranges(header: &str) -> Option<(usize, usize, usize)> {
+fn parse_ranges(header: &str) -> Option<(usize, usize, usize)> {
     let (old, rest) = header.strip_prefix("@@ -")?.split_once(" +")?;
     let (new, _) = rest.split_once(" @@")?;
     let range = |text: &str| -> Option<(usize, usize)> {
@@ -218,14 +220,14 @@ fn ranges(header: &str) -> Option<(usize, usize, usize)> {
 fn names(old: &str, new: &str) -> (Option<String>, Option<String>) {
     let read = |name: &str| {
         let name = if name.starts_with('"') { name } else { name.split('\t').next().unwrap_or_default() };
-        let name = unquoted(name.trim_end());
+        let name = unquote(name.trim_end());
         (name != "/dev/null").then_some(name)
     };
     let (old, new) = (read(old), read(new));
     let marked = |name: &Option<String>, mark: &str| name.as_deref().is_none_or(|name| name.starts_with(mark));
     if marked(&old, "a/") && marked(&new, "b/") {
-        let cut = |name: String| name.get(2..).unwrap_or_default().to_owned();
-        return (old.map(cut), new.map(cut));
+        let without_mark = |name: String| name.get(2..).unwrap_or_default().to_owned();
+        return (old.map(without_mark), new.map(without_mark));
     }
     (old, new)
 }
@@ -234,7 +236,7 @@ fn names(old: &str, new: &str) -> (Option<String>, Option<String>) {
 fn same_path(paths: &str) -> Option<String> {
     if let Some(rest) = paths.strip_prefix('"') {
         let (old, _) = rest.split_once("\" ")?;
-        return unquoted(&format!("\"{old}\"")).strip_prefix("a/").map(str::to_owned);
+        return unquote(&format!("\"{old}\"")).strip_prefix("a/").map(str::to_owned);
     }
     let half = paths.len().checked_sub(1)? / 2;
     let (old, new) = (paths.get(..half)?, paths.get(half + 1..)?);
@@ -243,7 +245,7 @@ fn same_path(paths: &str) -> Option<String> {
 }
 
 /// Unquotes a path of git: in double quotes, with escapes as in C.
-fn unquoted(path: &str) -> String {
+fn unquote(path: &str) -> String {
     let Some(inner) = path.strip_prefix('"').and_then(|path| path.strip_suffix('"')) else {
         return path.to_owned();
     };
@@ -278,7 +280,7 @@ fn unquoted(path: &str) -> String {
 }
 
 /// Content of a file that a diff adds.
-fn added(hunks: &[Hunk]) -> Result<String, ParseError> {
+fn added_content(hunks: &[Hunk]) -> Result<String, ParseError> {
     let mut content = String::new();
     if let [_, second, ..] = hunks {
         return Err(ParseError::at(second.line, "a new file has one hunk", ""));

@@ -22,7 +22,7 @@ pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, ParseError> {
     while let Some((number, line)) = reader.next_line() {
         let line = line.trim_end();
         if line.trim() == END {
-            return reader.rest_is_empty().map(|()| files);
+            return reader.expect_end().map(|()| files);
         }
         if line.trim().is_empty() {
             continue;
@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
         Some((self.at, line))
     }
 
-    fn rest_is_empty(&mut self) -> Result<(), ParseError> {
+    fn expect_end(&mut self) -> Result<(), ParseError> {
         while let Some((number, line)) = self.next_line() {
             if !line.trim().is_empty() {
                 return Err(ParseError::at(number, "nothing may follow `*** End Patch`", line));
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
     fn file(&mut self, number: usize, header: &str) -> Result<FilePatch, ParseError> {
         let path = |prefix: &str| header.strip_prefix(prefix).map(|path| path.trim().to_owned());
         let (path, change) = if let Some(path) = path(ADD) {
-            (path, FileChange::Add(self.added()?))
+            (path, FileChange::Add(self.added_content()?))
         } else if let Some(path) = path(DELETE) {
             (path, FileChange::Delete(None))
         } else if let Some(path) = path(UPDATE) {
@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
         Ok(FilePatch { path, change })
     }
 
-    fn added(&mut self) -> Result<String, ParseError> {
+    fn added_content(&mut self) -> Result<String, ParseError> {
         let mut content = String::new();
         while let Some(line) = self.peek().filter(|line| !is_marker(line)) {
             let Some(text) = line.strip_prefix('+') else {
@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
             if is_marker(line) {
                 break;
             }
-            let (mark, text) = marked(line).ok_or_else(|| {
+            let (mark, text) = split_mark(line).ok_or_else(|| {
                 let problem = "each line of a hunk begins with a blank (kept), `-` (removed) or `+` (added)";
                 ParseError::at(self.at + 1, problem, line)
             })?;
@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn marked(line: &str) -> Option<(Mark, &str)> {
+fn split_mark(line: &str) -> Option<(Mark, &str)> {
     let mark = match line.chars().next() {
         None => return Some((Mark::Keep, "")),
         Some(' ') => Mark::Keep,

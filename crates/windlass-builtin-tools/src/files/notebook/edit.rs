@@ -52,7 +52,7 @@ impl Notebook<'_> {
                 }
                 let splices = self.replacement(&style, cell, kind, source);
                 let cleared = cell.outputs().len();
-                Ok(Changed { kind: kind.to_owned(), cleared, ..self.spliced(splices, cell) })
+                Ok(Changed { kind: kind.to_owned(), cleared, ..self.with_splices(splices, cell) })
             }
             Change::Insert { after, kind, source, id } => {
                 let after = after.map(|after| self.cell(after)).transpose()?;
@@ -65,12 +65,12 @@ impl Notebook<'_> {
             }
             Change::Delete { cell } => {
                 let cell = self.cell(cell)?;
-                Ok(self.spliced(vec![self.removal(cell)], cell))
+                Ok(self.with_splices(vec![self.removal(cell)], cell))
             }
         }
     }
 
-    fn spliced(&self, splices: Vec<Splice>, cell: &Cell<'_>) -> Changed {
+    fn with_splices(&self, splices: Vec<Splice>, cell: &Cell<'_>) -> Changed {
         Changed {
             text: splice_all(self.text, splices),
             cell: cell.name(),
@@ -90,7 +90,7 @@ impl Notebook<'_> {
         let has_source = cell.members.get("source").is_some();
         if kind != cell.kind || !has_source {
             let indentation = Style::indentation(self.text, span(self.text, cell.text).start);
-            return vec![(span(self.text, cell.text), rebuilt(style, cell, kind, source, &indentation))];
+            return vec![(span(self.text, cell.text), rebuild_cell(style, cell, kind, source, &indentation))];
         }
         let mut splices = Vec::new();
         for (name, empty) in [("outputs", "[]"), ("execution_count", "null")] {
@@ -147,7 +147,7 @@ impl Notebook<'_> {
 }
 
 /// Cell with another type, or with a source that it lacked: its other members stay, in their order.
-fn rebuilt(style: &Style, cell: &Cell<'_>, kind: &str, source: &str, indentation: &str) -> String {
+fn rebuild_cell(style: &Style, cell: &Cell<'_>, kind: &str, source: &str, indentation: &str) -> String {
     let inside = style.deeper(indentation);
     let is_code = kind == "code";
     let mut members: Vec<(&str, String)> = Vec::new();
@@ -189,15 +189,15 @@ fn new_cell(style: &Style, kind: &str, source: &str, id: Option<&str>, indentati
 /// Replaces pieces of a text, which do not overlap.
 fn splice_all(text: &str, mut splices: Vec<Splice>) -> String {
     splices.sort_by_key(|(place, _)| place.start);
-    let mut whole = String::with_capacity(text.len());
-    let mut at = 0;
+    let mut result = String::with_capacity(text.len());
+    let mut end = 0;
     for (place, new) in splices {
-        whole.push_str(text.get(at..place.start).unwrap_or_default());
-        whole.push_str(&new);
-        at = place.end;
+        result.push_str(text.get(end..place.start).unwrap_or_default());
+        result.push_str(&new);
+        end = place.end;
     }
-    whole.push_str(text.get(at..).unwrap_or_default());
-    whole
+    result.push_str(text.get(end..).unwrap_or_default());
+    result
 }
 
 #[cfg(test)]

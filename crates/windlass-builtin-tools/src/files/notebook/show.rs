@@ -12,11 +12,11 @@ use crate::files::page::{cut_chars, estimate_tokens};
 use crate::files::picture::{Picture, is_picture};
 
 /// Maximum number of characters of one output: of longer ones the beginning and the end are shown.
-const MOST_OUTPUT: usize = 8_000;
+const MAX_OUTPUT_CHARS: usize = 8_000;
 /// Maximum number of images of a notebook that are shown at once, if a request may hold twice as many.
-const MOST_IMAGES: usize = 20;
+const MAX_IMAGES: usize = 20;
 /// Maximum number of bytes of images, in base64, that are shown at once.
-const MOST_IMAGE_BYTES: usize = 12 * 1024 * 1024;
+const MAX_IMAGE_BYTES: usize = 12 * 1024 * 1024;
 
 /// Requested cells, and the limits.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ pub(crate) struct Shown {
 
 /// Shows cells of a notebook; `None` if it has none from the first requested one on.
 pub(crate) fn show(notebook: &Notebook<'_>, range: CellRange) -> Option<Shown> {
-    let mut page = Page { left: range.max_tokens, media: range.media, ..Page::default() };
+    let mut page = Page { tokens_left: range.max_tokens, media: range.media, ..Page::default() };
     let count = notebook.cells.len();
     let first = usize::try_from(range.offset).unwrap_or(usize::MAX);
     if count > 0 && first > count {
@@ -57,13 +57,13 @@ pub(crate) fn show(notebook: &Notebook<'_>, range: CellRange) -> Option<Shown> {
     for cell in notebook.cells.iter().skip(shown_to).take(limit) {
         let mut part = CellText::of(cell);
         let cost = estimate_tokens(&part.text);
-        if cost > page.left && !cells.is_empty() {
+        if cost > page.tokens_left && !cells.is_empty() {
             break;
         }
-        if cost > page.left {
-            part.cut(page.left);
+        if cost > page.tokens_left {
+            part.cut(page.tokens_left);
         }
-        page.left = page.left.saturating_sub(cost);
+        page.tokens_left = page.tokens_left.saturating_sub(cost);
         page.add(part);
         cells.push(data(notebook, cell));
         shown_to = cell.number;
@@ -108,20 +108,20 @@ impl CellText {
         match kind.as_str() {
             "stream" => {
                 let name = output.text("name").unwrap_or_else(|| "stdout".to_owned());
-                self.piece(&format!("output, {name}"), &output.get("text").and_then(joined).unwrap_or_default());
+                self.push_section(&format!("output, {name}"), &output.get("text").and_then(joined).unwrap_or_default());
             }
             "error" => {
-                let named = |name: &str| output.text(name).unwrap_or_default();
+                let field = |name: &str| output.text(name).unwrap_or_default();
                 let trace = output.get("traceback").and_then(|lines| serde_json::from_str::<Vec<String>>(lines).ok());
                 let trace = trace.unwrap_or_default().join("\n");
-                self.piece(&format!("error, {}: {}", named("ename"), clean(&named("evalue"))), &trace);
+                self.push_section(&format!("error, {}: {}", field("ename"), clean(&field("evalue"))), &trace);
             }
-            _ => self.bundle(output),
+            _ => self.push_bundle(output),
         }
     }
 
     /// One output in several formats: the image, else the plain text, else the first text; the others are named.
-    fn bundle(&mut self, output: &Members<'_>) {
+    fn push_bundle(&mut self, output: &Members<'_>) {
         let Some(data) = output.get("data").and_then(Members::of) else { return };
         let names: Vec<&str> = data.0.iter().map(|(name, _)| name.as_str()).collect();
         if let Some(name) = names.iter().find(|name| is_picture(name)) {
@@ -136,11 +136,11 @@ impl CellText {
         let others: Vec<&str> = names.iter().copied().filter(|name| *name != shown).collect();
         let others = if others.is_empty() { String::new() } else { format!(" (also as {})", others.join(", ")) };
         let text = data.get(shown).map(|value| joined(value).unwrap_or_else(|| value.to_owned())).unwrap_or_default();
-        self.piece(&format!("output, {shown}{others}"), &text);
+        self.push_section(&format!("output, {shown}{others}"), &text);
     }
 
-    fn piece(&mut self, header: &str, text: &str) {
-        self.text.push_str(&format!("--- {header} ---\n{}", ends(&clean(text))));
+    fn push_section(&mut self, header: &str, text: &str) {
+        self.text.push_str(&format!("--- {header} ---\n{}", beginning_and_end(&clean(text))));
         self.end_line();
     }
 
@@ -157,14 +157,14 @@ impl CellText {
 }
 
 /// A text, or its beginning and end with a note between them.
-fn ends(text: &str) -> String {
-    let (head, rest) = cut_chars(text, MOST_OUTPUT);
+fn beginning_and_end(text: &str) -> String {
+    let (head, rest) = cut_chars(text, MAX_OUTPUT_CHARS);
     if rest.is_empty() {
         return text.to_owned();
     }
-    let head = cut_chars(head, MOST_OUTPUT / 2).0;
-    let back = text.char_indices().nth_back(MOST_OUTPUT / 2).map_or(0, |(at, _)| at);
-    let tail = text.get(back..).unwrap_or_default();
+    let head = cut_chars(head, MAX_OUTPUT_CHARS / 2).0;
+    let tail_start = text.char_indices().nth_back(MAX_OUTPUT_CHARS / 2).map_or(0, |(at, _)| at);
+    let tail = text.get(tail_start..).unwrap_or_default();
     let left_out = text.len().saturating_sub(head.len() + tail.len());
     format!("{head}\n[{left_out} bytes left out]\n{tail}")
 }
@@ -176,7 +176,7 @@ struct Page {
     /// Text that follows the last block.
     text: String,
     /// Estimated tokens that are left.
-    left: u64,
+    tokens_left: u64,
     media: MediaLimits,
     images: usize,
     image_bytes: usize,
@@ -198,16 +198,16 @@ impl Page {
     }
 
     fn image(&mut self, name: &str, base64: &str) {
-        let most = MOST_IMAGES.min((self.media.count / 2).max(1));
-        if self.images >= most {
-            return self.text(&format!("[not shown: {most} images are shown at once. Read fewer cells.]\n"));
+        let max_images = MAX_IMAGES.min((self.media.count / 2).max(1));
+        if self.images >= max_images {
+            return self.text(&format!("[not shown: {max_images} images are shown at once. Read fewer cells.]\n"));
         }
         let bytes = BASE64.decode(base64).map_err(|_| "its base64 is damaged".to_owned());
         let picture = bytes.and_then(|bytes| Picture::fit(bytes, MediaLimits::of_file(self.media.image_bytes)));
         match picture {
             Ok(picture) => {
                 let data = BASE64.encode(&picture.bytes);
-                if self.image_bytes.saturating_add(data.len()) > MOST_IMAGE_BYTES.min(self.media.bytes / 2) {
+                if self.image_bytes.saturating_add(data.len()) > MAX_IMAGE_BYTES.min(self.media.bytes / 2) {
                     return self.text("[not shown: together the images are too large. Read fewer cells.]\n");
                 }
                 self.image_bytes += data.len();

@@ -113,7 +113,7 @@ impl Tool for NotebookEdit {
 
     async fn preview(&self, input: &NotebookEditInput, cx: &ToolCx) -> Option<String> {
         let target = Target::look(cx, &input.notebook_path).await.ok()?;
-        let (bytes, _) = changed(&target, input, cx).ok()?;
+        let (bytes, _) = apply_change(&target, input, cx).ok()?;
         Some(target.change(&bytes).diff())
     }
 
@@ -123,28 +123,28 @@ impl Tool for NotebookEdit {
             return Err(not_found(cx, &target.path).await);
         }
         target.check_seen()?;
-        let (bytes, done) = changed(&target, &input, cx)?;
+        let (bytes, completed) = apply_change(&target, &input, cx)?;
         let updated = String::from_utf8_lossy(&bytes).into_owned();
         let change = target.write(&bytes).await?;
         let mode = input.edit_mode.unwrap_or_default();
         let structured = json!({
             "new_source": input.new_source,
-            "old_source": done.old_source,
-            "cell_id": done.cell,
-            "cell_type": done.kind,
-            "language": done.language,
+            "old_source": completed.old_source,
+            "cell_id": completed.cell,
+            "cell_type": completed.kind,
+            "language": completed.language,
             "edit_mode": mode.name(),
             "notebook_path": change.path.to_string_lossy(),
             "original_file": change.original,
             "updated_file": Some(updated).filter(|updated| updated.len() <= MAX_ORIGINAL),
         });
-        let text = summary(mode, &done, &visible_path(&change.path)) + &change.names_note();
+        let text = summary(mode, &completed, &visible_path(&change.path)) + &change.names_note();
         ToolOutput::text(text).with_diff(change.diff()).with_structured(&structured)
     }
 }
 
 /// Completed change of a cell.
-struct Done {
+struct CompletedChange {
     cell: String,
     kind: String,
     old_source: Option<String>,
@@ -154,7 +154,11 @@ struct Done {
 }
 
 /// Bytes of a changed notebook.
-fn changed(target: &Target, input: &NotebookEditInput, cx: &ToolCx) -> Result<(Vec<u8>, Done), ToolError> {
+fn apply_change(
+    target: &Target,
+    input: &NotebookEditInput,
+    cx: &ToolCx,
+) -> Result<(Vec<u8>, CompletedChange), ToolError> {
     let path = visible_path(&target.path);
     if !is_notebook(&target.path) {
         return Err(ToolError::rejected(format!(
@@ -164,10 +168,10 @@ fn changed(target: &Target, input: &NotebookEditInput, cx: &ToolCx) -> Result<(V
     let raw = target.content.as_deref().unwrap_or_default();
     let notebook = Notebook::read(raw)
         .map_err(|problem| ToolError::rejected(format!("{path} {problem}. It cannot be changed cell by cell.")))?;
-    let unchanged = |problem: String| ToolError::rejected(format!("{path} was not changed: {problem}"));
+    let rejection = |problem: String| ToolError::rejected(format!("{path} was not changed: {problem}"));
     let id = fresh_id(&notebook, cx);
-    let change = wanted(input, &id)?;
-    let Changed { text, cell, kind, old_source, cleared } = notebook.changed(change).map_err(unchanged)?;
+    let change = requested_change(input, &id)?;
+    let Changed { text, cell, kind, old_source, cleared } = notebook.changed(change).map_err(rejection)?;
     // Detects a splice at a wrong position before anything is written.
     let expected = match input.edit_mode.unwrap_or_default() {
         EditMode::Replace => notebook.cells.len(),
@@ -176,30 +180,30 @@ fn changed(target: &Target, input: &NotebookEditInput, cx: &ToolCx) -> Result<(V
     };
     let read_back = Notebook::read(text.as_bytes()).map(|notebook| notebook.cells.len());
     if read_back != Ok(expected) {
-        return Err(unchanged("the result would not be a notebook. Change it with a program through Bash.".to_owned()));
+        return Err(rejection("the result would not be a notebook. Change it with a program through Bash.".to_owned()));
     }
     let mark: &[u8] = if raw.starts_with(b"\xEF\xBB\xBF") { b"\xEF\xBB\xBF" } else { b"" };
     let bytes = [mark, text.as_bytes()].concat();
-    let done = Done { cell, kind, old_source, cleared, cells: expected, language: notebook.language };
-    Ok((bytes, done))
+    let completed = CompletedChange { cell, kind, old_source, cleared, cells: expected, language: notebook.language };
+    Ok((bytes, completed))
 }
 
-fn wanted<'i>(input: &'i NotebookEditInput, id: &'i str) -> Result<edit::Change<'i>, ToolError> {
+fn requested_change<'i>(input: &'i NotebookEditInput, id: &'i str) -> Result<edit::Change<'i>, ToolError> {
     let cell = input.cell_id.as_deref().filter(|id| !id.is_empty());
     let kind = input.cell_type.map(CellKind::name);
     let source = input.new_source.as_str();
-    let needed = |what: &str| ToolError::invalid_input(format!("{what}. Read shows the ids of the cells."));
+    let missing = |what: &str| ToolError::invalid_input(format!("{what}. Read shows the ids of the cells."));
     Ok(match input.edit_mode.unwrap_or_default() {
         EditMode::Replace => {
-            let cell = cell.ok_or_else(|| needed("cell_id is missing: name the cell to replace"))?;
+            let cell = cell.ok_or_else(|| missing("cell_id is missing: name the cell to replace"))?;
             edit::Change::Replace { cell, kind, source }
         }
         EditMode::Insert => {
-            let kind = kind.ok_or_else(|| needed("cell_type is missing: a new cell is code or markdown"))?;
+            let kind = kind.ok_or_else(|| missing("cell_type is missing: a new cell is code or markdown"))?;
             edit::Change::Insert { after: cell, kind, source, id }
         }
         EditMode::Delete => {
-            let cell = cell.ok_or_else(|| needed("cell_id is missing: name the cell to delete"))?;
+            let cell = cell.ok_or_else(|| missing("cell_id is missing: name the cell to delete"))?;
             edit::Change::Delete { cell }
         }
     })
@@ -213,8 +217,8 @@ fn fresh_id(notebook: &Notebook<'_>, cx: &ToolCx) -> String {
     candidates.into_iter().find(is_free).unwrap_or_else(|| format!("{bits:032x}"))
 }
 
-fn summary(mode: EditMode, done: &Done, path: &str) -> String {
-    let Done { cell, kind, cleared, cells, .. } = done;
+fn summary(mode: EditMode, completed: &CompletedChange, path: &str) -> String {
+    let CompletedChange { cell, kind, cleared, cells, .. } = completed;
     let outputs = match cleared {
         0 => String::new(),
         1 => " Its output is gone.".to_owned(),

@@ -20,30 +20,35 @@ const MAX_PAGE: usize = 40_000;
 /// # Errors
 /// Reason why it cannot be read, as the rest of a sentence that begins with the document.
 pub(crate) fn page_count(bytes: &[u8]) -> Result<u32, String> {
-    contained(|| {
+    catch_panic(|| {
         let document = load(bytes)?;
         u32::try_from(document.page_iter().count()).map_err(|_| "it has too many pages".to_owned())
     })
 }
 
-/// Text of pages, in their order; `stopped` is polled for a request to end.
+/// Text of pages, in their order; `is_stopped` is polled for a request to end.
 ///
 /// # Errors
 /// As for [`page_count`], or the pages do not exist.
-pub(crate) fn text(bytes: &[u8], first: u32, last: u32, stopped: &mut dyn FnMut() -> bool) -> Result<String, String> {
-    contained(|| {
+pub(crate) fn text(
+    bytes: &[u8],
+    first: u32,
+    last: u32,
+    is_stopped: &mut dyn FnMut() -> bool,
+) -> Result<String, String> {
+    catch_panic(|| {
         let document = load(bytes)?;
         let count = document.page_iter().count();
-        let wanted = document.page_iter().zip(1_u32..).filter(|(_, number)| (first..=last).contains(number));
+        let selected = document.page_iter().zip(1_u32..).filter(|(_, number)| (first..=last).contains(number));
         let mut shown = format!("[PDF document of {count} pages. Their text, without pictures and layout.]\n");
         let mut found = false;
-        for (page, number) in wanted {
+        for (page, number) in selected {
             found = true;
             shown.push_str(&format!("\n--- page {number} ---\n"));
-            if stopped() {
+            if is_stopped() {
                 return Err("reading it takes too long".to_owned());
             }
-            match text::of_page(&document, page, MAX_PAGE, stopped) {
+            match text::of_page(&document, page, MAX_PAGE, is_stopped) {
                 Ok(text) if text.trim().is_empty() => shown.push_str("[no text: it may be a scan]\n"),
                 Ok(text) => shown.push_str(&format!("{}\n", text.trim_end())),
                 Err(problem) => shown.push_str(&format!("[not readable: {problem}]\n")),
@@ -69,7 +74,7 @@ fn load(bytes: &[u8]) -> Result<Document, String> {
 }
 
 /// Turns a panic of the parser into the error of a damaged document.
-fn contained<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+fn catch_panic<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err("it is damaged: the parser failed on it".to_owned()))
 }
 

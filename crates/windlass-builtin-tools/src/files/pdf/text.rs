@@ -8,32 +8,32 @@ use lopdf::{Document, Encoding, Object, ObjectId};
 /// Maximum number of unpacked bytes of the drawing of one page.
 const MAX_CONTENT: usize = 16 * 1024 * 1024;
 /// Number of drawing steps between two checks of the clock.
-const STEPS: usize = 1024;
+const STEPS_PER_CHECK: usize = 1024;
 
 /// Text of a page, up to the maximum number of characters.
 pub(super) fn of_page(
     document: &Document,
     page: ObjectId,
-    most: usize,
-    stopped: &mut dyn FnMut() -> bool,
+    max_chars: usize,
+    is_stopped: &mut dyn FnMut() -> bool,
 ) -> Result<String, String> {
-    let said = |error: lopdf::Error| error.to_string();
-    let content = document.get_page_content_with_limit(page, MAX_CONTENT).map_err(said)?;
+    let error_text = |error: lopdf::Error| error.to_string();
+    let content = document.get_page_content_with_limit(page, MAX_CONTENT).map_err(error_text)?;
     let mut fonts = BTreeMap::new();
-    for (name, font) in document.get_page_fonts(page).map_err(said)? {
-        fonts.insert(name, font.get_font_encoding_with_limit(document, MAX_CONTENT).map_err(said)?);
+    for (name, font) in document.get_page_fonts(page).map_err(error_text)? {
+        fonts.insert(name, font.get_font_encoding_with_limit(document, MAX_CONTENT).map_err(error_text)?);
     }
     let mut pen = Pen { fonts, font: None, text: String::new(), height: 0.0 };
     for (step, operation) in Content::decode_iter(&content).enumerate() {
-        pen.draw(&operation.map_err(said)?);
-        if pen.text.len() > most.saturating_mul(4) {
+        pen.draw(&operation.map_err(error_text)?);
+        if pen.text.len() > max_chars.saturating_mul(4) {
             break;
         }
-        if step % STEPS == 0 && stopped() {
+        if step % STEPS_PER_CHECK == 0 && is_stopped() {
             return Err("reading it takes too long".to_owned());
         }
     }
-    let (kept, rest) = crate::files::page::cut_chars(&pen.text, most);
+    let (kept, rest) = crate::files::page::cut_chars(&pen.text, max_chars);
     let note = if rest.is_empty() { "" } else { "\n[the rest of this page is left out]" };
     Ok(format!("{kept}{note}"))
 }

@@ -27,18 +27,18 @@ const MAX_PDF_FOR_TEXT: usize = if cfg!(feature = "pdf") { 32 * 1024 * 1024 } el
 #[cfg(feature = "pdf")]
 const WHOLE_PAGES: u32 = 10;
 /// Maximum number of pages whose text is read at once.
-const MOST_PAGES: u32 = 20;
+const MAX_PAGES: u32 = 20;
 /// Time limit for reading the text of pages.
 #[cfg(feature = "pdf")]
-const MOST_TIME: Duration = Duration::from_secs(20);
+const MAX_TEXT_TIME: Duration = Duration::from_secs(20);
 
 impl FileReading<'_> {
     pub(super) async fn image(mut self, file: &mut dyn OpenFile, format: ImageFormat) -> Result<ToolOutput, ToolError> {
-        let bytes = self.whole(file, MAX_FILE, &format!("{} image", format.name())).await?;
+        let bytes = self.read_whole(file, MAX_FILE, &format!("{} image", format.name())).await?;
         let size = bytes.len();
         let path = visible_path(self.path);
-        let most = MediaLimits::of_file(self.cx.model().media.image_bytes);
-        let fitted = run_blocking(move || Picture::fit(bytes, most)).await?;
+        let max_bytes = MediaLimits::of_file(self.cx.model().media.image_bytes);
+        let fitted = run_blocking(move || Picture::fit(bytes, max_bytes)).await?;
         let picture = fitted.map_err(|problem| {
             ToolError::rejected(format!(
                 "{path} cannot be shown: {problem}. A program through Bash can look into it or make a smaller copy."
@@ -73,7 +73,7 @@ impl FileReading<'_> {
         range: CellRange,
     ) -> Result<Option<ToolOutput>, ToolError> {
         let limit = usize::try_from(MAX_EDIT).unwrap_or(usize::MAX);
-        let bytes = self.whole(file, limit, "notebook").await?;
+        let bytes = self.read_whole(file, limit, "notebook").await?;
         let shown = run_blocking(move || {
             let shown = Notebook::read(&bytes).map(|notebook| (notebook.cells.len(), show(&notebook, range)));
             (shown, bytes)
@@ -103,9 +103,9 @@ impl FileReading<'_> {
         let pages = pages.map(pages_of).transpose().map_err(ToolError::invalid_input)?;
         let model = self.cx.model();
         let as_text = pages.is_some() || cfg!(feature = "pdf") && !model.documents;
-        let most = MAX_PDF.min(MediaLimits::of_file(model.media.document_bytes));
-        let most = if as_text { MAX_PDF_FOR_TEXT } else { most };
-        let bytes = self.whole(file, most, "PDF document").await?;
+        let max_bytes = MAX_PDF.min(MediaLimits::of_file(model.media.document_bytes));
+        let max_bytes = if as_text { MAX_PDF_FOR_TEXT } else { max_bytes };
+        let bytes = self.read_whole(file, max_bytes, "PDF document").await?;
         if let Some(pages) = pages {
             return self.pdf_text(bytes, pages).await;
         }
@@ -146,16 +146,16 @@ impl FileReading<'_> {
     async fn pdf_as_text(&self, bytes: Vec<u8>) -> Result<ToolOutput, ToolError> {
         let (count, bytes) = run_blocking(move || (pdf::page_count(&bytes), bytes)).await?;
         match count.map_err(|problem| self.unreadable(&problem))? {
-            count if count > MOST_PAGES => Err(self.too_many_pages(count, MOST_PAGES)),
+            count if count > MAX_PAGES => Err(self.too_many_pages(count, MAX_PAGES)),
             count => self.pdf_text(bytes, (1, count.max(1))).await,
         }
     }
 
     #[cfg(feature = "pdf")]
-    fn too_many_pages(&self, count: u32, most: u32) -> ToolError {
+    fn too_many_pages(&self, count: u32, max_pages: u32) -> ToolError {
         let path = visible_path(self.path);
         ToolError::rejected(format!(
-            "{path} has {count} pages; at most {most} are shown at once. Give pages, such as \"1-{MOST_PAGES}\", to read their \
+            "{path} has {count} pages; at most {max_pages} are shown at once. Give pages, such as \"1-{MAX_PAGES}\", to read their \
              text."
         ))
     }
@@ -165,9 +165,9 @@ impl FileReading<'_> {
         let cx = self.cx.clone();
         let size = bytes.len();
         let text = run_blocking(move || {
-            let end = cx.clock().now().after(MOST_TIME);
-            let late = || cx.clock().now() > end;
-            pdf::text(&bytes, first, last, &mut || cx.cancel().is_cancelled() || late())
+            let end = cx.clock().now().after(MAX_TEXT_TIME);
+            let is_late = || cx.clock().now() > end;
+            pdf::text(&bytes, first, last, &mut || cx.cancel().is_cancelled() || is_late())
         });
         let text = text.await?.map_err(|problem| self.unreadable(&problem))?;
         let structured = json!({ "type": "parts", "file": {
@@ -180,7 +180,7 @@ impl FileReading<'_> {
 
     #[cfg(not(feature = "pdf"))]
     async fn pdf_as_text(&self, bytes: Vec<u8>) -> Result<ToolOutput, ToolError> {
-        self.pdf_text(bytes, (1, MOST_PAGES)).await
+        self.pdf_text(bytes, (1, MAX_PAGES)).await
     }
 
     #[cfg(not(feature = "pdf"))]
@@ -203,9 +203,9 @@ fn pages_of(text: &str) -> Result<(u32, u32), String> {
     let number = |text: &str| text.trim().parse::<u32>().ok().filter(|number| *number > 0);
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     match (number(first), number(last)) {
-        (Some(first), Some(last)) if first <= last && last - first < MOST_PAGES => Ok((first, last)),
+        (Some(first), Some(last)) if first <= last && last - first < MAX_PAGES => Ok((first, last)),
         (Some(first), Some(last)) if first <= last => {
-            Err(format!("pages: {text} are more than {MOST_PAGES} pages, give fewer at once"))
+            Err(format!("pages: {text} are more than {MAX_PAGES} pages, give fewer at once"))
         }
         _ => Err(format!("pages: {text:?} names no pages; give one, such as \"3\", or a range, such as \"1-5\"")),
     }

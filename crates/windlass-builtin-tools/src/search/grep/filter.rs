@@ -1,4 +1,4 @@
-//! Filter of the searched files, by type and by name.
+//! Filter of the searched files, by file type and by glob.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub(crate) enum FilterError {
     Glob { glob: String, reason: String },
 }
 
-/// Filter of a walk. Never brings back files that an ignore file leaves out.
+/// Filter of a walk by type and glob. Files that an ignore file excludes stay excluded.
 #[derive(Debug)]
 pub(super) struct Filter {
     types: Types,
@@ -26,7 +26,7 @@ pub(super) struct Filter {
 
 impl Filter {
     pub(super) fn new(query: &GrepQuery, root: &Path) -> Result<Self, FilterError> {
-        Ok(Self { types: types(&query.types)?, globs: globs(&query.globs, root)? })
+        Ok(Self { types: build_types(&query.types)?, globs: build_globs(&query.globs, root)? })
     }
 
     pub(super) fn accepts(&self, file: &Path) -> bool {
@@ -38,7 +38,7 @@ impl Filter {
     }
 }
 
-fn types(names: &[String]) -> Result<Types, FilterError> {
+fn build_types(names: &[String]) -> Result<Types, FilterError> {
     if names.is_empty() {
         return Ok(Types::empty());
     }
@@ -52,18 +52,18 @@ fn types(names: &[String]) -> Result<Types, FilterError> {
         let unknown =
             names.iter().find(|name| !known.iter().any(|def| def.name() == name.as_str())).cloned().unwrap_or_default();
         let extension = format!("*.{unknown}");
-        let by_extension: Vec<&str> =
+        let types_with_extension: Vec<&str> =
             known.iter().filter(|def| def.globs().contains(&extension)).map(ignore::types::FileTypeDef::name).collect();
-        let hint = if by_extension.is_empty() {
+        let hint = if types_with_extension.is_empty() {
             format!("; use `glob`, as in `*.{unknown}`")
         } else {
-            format!("; did you mean `{}`?", by_extension.join("` or `"))
+            format!("; did you mean `{}`?", types_with_extension.join("` or `"))
         };
         FilterError::Type { name: unknown, hint }
     })
 }
 
-fn globs(globs: &[String], root: &Path) -> Result<Override, FilterError> {
+fn build_globs(globs: &[String], root: &Path) -> Result<Override, FilterError> {
     if globs.is_empty() {
         return Ok(Override::empty());
     }
@@ -78,7 +78,7 @@ fn globs(globs: &[String], root: &Path) -> Result<Override, FilterError> {
     for glob in globs {
         builder.add(glob).map_err(|error| invalid(glob, &error))?;
         for literal in literal_brackets(glob) {
-            // A text that is no pattern matches no name.
+            // A literal that is no valid glob is skipped, because it matches no name.
             let _ = builder.add(&literal);
         }
     }

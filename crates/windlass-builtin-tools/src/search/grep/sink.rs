@@ -139,32 +139,32 @@ impl Sink for Lines<'_> {
     }
 }
 
-/// Calls `take` with the number of lines before each match that is not empty, and with its text, until `take` returns
+/// Calls `visit` with the number of lines before each match that is not empty, and with its text, until `visit` returns
 /// `false`.
-fn each_match(matcher: &RegexMatcher, found: &SinkMatch<'_>, mut take: impl FnMut(u64, &[u8]) -> bool) {
+fn each_match(matcher: &RegexMatcher, found: &SinkMatch<'_>, mut visit: impl FnMut(u64, &[u8]) -> bool) {
     // The text around the lines decides if `\b` and `^` match at their ends.
     let buffer = found.buffer();
     let range = found.bytes_range_in_buffer();
     let mut line = 0;
     let mut counted = range.start;
-    let mut at = range.start;
-    while at < range.end {
-        let Ok(Some(next)) = matcher.find_at(buffer, at) else {
+    let mut position = range.start;
+    while position < range.end {
+        let Ok(Some(next)) = matcher.find_at(buffer, position) else {
             return;
         };
         if next.start() >= range.end {
             return;
         }
-        at = next.end().max(at + 1);
+        position = next.end().max(position + 1);
         if next.is_empty() {
-            at = at.max(next.end() + 1);
+            position = position.max(next.end() + 1);
             continue;
         }
         let passed = buffer.get(counted..next.start()).unwrap_or_default();
         line += passed.iter().filter(|byte| **byte == b'\n').count() as u64;
         counted = next.start();
         let text = buffer.get(next.start()..next.end().min(range.end)).unwrap_or_default();
-        if !take(line, text) {
+        if !visit(line, text) {
             return;
         }
     }

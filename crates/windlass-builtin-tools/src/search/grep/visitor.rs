@@ -17,7 +17,7 @@ use super::sink::{Count, FirstMatch, Lines};
 use crate::search::newest::Newest;
 
 /// Maximum size in bytes of files that are read in one go.
-const WHOLE: u64 = 1024 * 1024;
+const MAX_WHOLE_READ: u64 = 1024 * 1024;
 
 /// Maximum size in bytes of a line, and of a file that is searched across lines.
 const MAX_BUFFER: usize = 32 * 1024 * 1024;
@@ -144,9 +144,9 @@ impl ContentReader {
             Content::File(file, size) => (file, size),
         };
         // Some files of the system report zero bytes and are not empty.
-        if size == 0 || size > WHOLE {
-            let checked = InterruptedReader { inner: file, interrupt: &self.interrupt };
-            return self.searcher.search_reader(matcher, checked, sink);
+        if size == 0 || size > MAX_WHOLE_READ {
+            let interruptible = InterruptedReader { inner: file, interrupt: &self.interrupt };
+            return self.searcher.search_reader(matcher, interruptible, sink);
         }
         let size = usize::try_from(size).unwrap_or(usize::MAX);
         if self.content.len() < size {
@@ -195,7 +195,7 @@ impl FileVisitor for ContentVisitor {
         match self.search(file.path(), Content::File(opened.reader, opened.size), opened.modified) {
             Ok(()) => Ok(()),
             Err(error) => match (self.job.interrupt)() {
-                Some(why) => Err(why),
+                Some(reason) => Err(reason),
                 None => {
                     if error.raw_os_error().is_none() {
                         self.job.tally.too_large.fetch_add(1, Ordering::Relaxed);
@@ -209,8 +209,8 @@ impl FileVisitor for ContentVisitor {
 
 impl Drop for ContentVisitor {
     fn drop(&mut self) {
-        let own = std::mem::take(&mut self.newest);
-        self.job.newest.lock().unwrap_or_else(PoisonError::into_inner).absorb(own);
+        let newest = std::mem::take(&mut self.newest);
+        self.job.newest.lock().unwrap_or_else(PoisonError::into_inner).absorb(newest);
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Window {
 
 #[derive(Debug, Default)]
 struct WindowState {
-    files: BTreeMap<PathBuf, Kept>,
+    files: BTreeMap<PathBuf, FileEntry>,
     lines: usize,
     weight: usize,
     /// `true` if some lines are not kept.
@@ -29,12 +29,12 @@ struct WindowState {
 }
 
 #[derive(Debug)]
-enum Kept {
+enum FileEntry {
     Lines { lines: Vec<Line>, weight: usize },
     Count(u64),
 }
 
-impl Kept {
+impl FileEntry {
     fn lines(&self) -> usize {
         match self {
             Self::Lines { lines, .. } => lines.len(),
@@ -91,19 +91,19 @@ impl Window {
     pub(super) fn add_lines(&self, path: PathBuf, lines: Vec<Line>, weight: usize, cut: bool) {
         let mut state = self.lock();
         state.dropped |= cut;
-        self.add(&mut state, path, Kept::Lines { lines, weight });
+        self.add(&mut state, path, FileEntry::Lines { lines, weight });
     }
 
     /// Adds the count of one file.
     pub(super) fn add_count(&self, path: PathBuf, count: u64) {
         let mut state = self.lock();
-        self.add(&mut state, path, Kept::Count(count));
+        self.add(&mut state, path, FileEntry::Count(count));
     }
 
-    fn add(&self, state: &mut WindowState, path: PathBuf, kept: Kept) {
-        state.lines += kept.lines();
-        state.weight += kept.weight();
-        state.files.insert(path, kept);
+    fn add(&self, state: &mut WindowState, path: PathBuf, entry: FileEntry) {
+        state.lines += entry.lines();
+        state.weight += entry.weight();
+        state.files.insert(path, entry);
         while let Some(last) = state.files.last_entry() {
             let lines = state.lines - last.get().lines();
             let weight = state.weight - last.get().weight();
@@ -127,9 +127,9 @@ impl Window {
         std::mem::take(&mut *self.lock())
             .files
             .into_iter()
-            .filter_map(|(path, kept)| match kept {
-                Kept::Count(count) => Some((path, count)),
-                Kept::Lines { .. } => None,
+            .filter_map(|(path, entry)| match entry {
+                FileEntry::Count(count) => Some((path, count)),
+                FileEntry::Lines { .. } => None,
             })
             .skip(offset)
             .take(limit)
@@ -142,8 +142,8 @@ impl Window {
         let (mut lines_seen, mut files_seen) = (0_u64, 0);
         let mut files = Vec::new();
         let mut more = state.dropped;
-        for (path, kept) in state.files {
-            let Kept::Lines { mut lines, .. } = kept else {
+        for (path, entry) in state.files {
+            let FileEntry::Lines { mut lines, .. } = entry else {
                 continue;
             };
             if files_seen == 0 && lines.first().is_some_and(|line| line.kind == LineKind::Break) {

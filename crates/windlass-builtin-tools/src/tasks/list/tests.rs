@@ -51,10 +51,10 @@ fn what_does_not_fit_is_refused() {
     let mut tasks = three();
     for (change, part) in [
         (new(" "), "`subject` is empty"),
-        (new(&"x".repeat(LONGEST_LINE + 1)), "at most 300"),
-        (Change { description: Some("x".repeat(LONGEST_TEXT + 1)), ..Change::default() }, "at most 10000"),
+        (new(&"x".repeat(MAX_LINE_CHARS + 1)), "at most 300"),
+        (Change { description: Some("x".repeat(MAX_TEXT_CHARS + 1)), ..Change::default() }, "at most 10000"),
         (
-            Change { metadata: Map::from_iter([("x".into(), "y".repeat(LARGEST_LIST).into())]), ..Change::default() },
+            Change { metadata: Map::from_iter([("x".into(), "y".repeat(MAX_LIST_BYTES).into())]), ..Change::default() },
             "bytes",
         ),
     ] {

@@ -84,7 +84,7 @@ fn functions_take_no_name_that_is_judged_and_hold_no_secret() {
 
 #[test]
 fn too_many_functions_are_none() {
-    let body = "x".repeat(MOST_FUNCTIONS);
+    let body = "x".repeat(MAX_FUNCTION_BYTES);
     let dump = read(&printed(&["PATH=/bin"], &["function", "f", &body]), MARK, Some(is_judged)).unwrap();
     assert_eq!((dump.functions.len(), dump.count, names(&dump.env)), (0, 0, vec!["PATH"]));
     assert!(dump.note.unwrap().contains("left out"));
