@@ -156,8 +156,8 @@ fn task_outcome(title: &str, command: &str, outcome: &ProcessOutcome) -> TaskOut
     TaskOutcome::new(status, format!("Background command \"{title}\" {result}"))
 }
 
-/// Appends a note to the file if output is missing in it. Returns a note for the model if the file could not be written,
-/// because the note in the file may then be missing too.
+/// Appends a note to the file if output is missing in it. Returns a note for the model if the file could not be
+/// written, because the note in the file may then be missing too.
 async fn note_cut(outcome: &ProcessOutcome) -> Option<&'static str> {
     let output = &outcome.stdout;
     let kept = (output.head.len() as u64).saturating_add(output.tail.len() as u64);

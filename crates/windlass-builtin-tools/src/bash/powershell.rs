@@ -156,8 +156,8 @@ $ProgressPreference = 'SilentlyContinue'
 ";
 /// Script after a command: the exit code is that of the last command, also of a program.
 const EPILOGUE: &str = "\nif (-not $?) { if ($LASTEXITCODE) { exit $LASTEXITCODE }; exit 1 }\nexit 0\n";
-/// Maximum number of characters of the encoded command. Command lines of Windows have at most 32,767 characters, and the
-/// program and its options need some of them.
+/// Maximum number of characters of the encoded command. Command lines of Windows have at most 32,767 characters, and
+/// the program and its options need some of them.
 const MAX_COMMAND_CHARS: usize = 31_000;
 
 /// Arguments for a command. The script is encoded, so that only PowerShell interprets its quotes and blanks.

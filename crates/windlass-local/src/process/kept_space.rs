@@ -92,8 +92,8 @@ impl KeptSpace {
         state.listener = Some(Box::new(listener));
     }
 
-    /// Measures a folder and the home the first time, and again near a limit, because files may have been removed. Blocks
-    /// while it reads the folders.
+    /// Measures a folder and the home the first time, and again near a limit, because files may have been removed.
+    /// Blocks while it reads the folders.
     pub(crate) fn open(&self, folder: &Path) {
         let KeptLimits { session, home } = self.0.limits;
         let (measures_folder, measures_home) = {

@@ -326,8 +326,8 @@ impl HunkPlacer<'_> {
         Ok((Vec::new(), Comparison::Exact))
     }
 
-    /// `true` if the hunk matches at a line. Always `false` beyond the comparison limit, which [`HunkPlacer::check_work`]
-    /// reports.
+    /// `true` if the hunk matches at a line. Always `false` beyond the comparison limit, which
+    /// [`HunkPlacer::check_work`] reports.
     fn fits(&mut self, comparison: Comparison, old: &[&HunkLine], at: usize) -> bool {
         if self.compared > MAX_COMPARED {
             return false;

@@ -51,8 +51,8 @@ impl Tree {
         self.started.elapsed() < NUMBERS_STAY_ORDERED && scan::none_is_left(self)
     }
 
-    /// Signals every living process of the tree and returns their number. `with_pipe_holders` includes processes that only hold the
-    /// output pipe. Blocks for a few milliseconds.
+    /// Signals every living process of the tree and returns their number. `with_pipe_holders` includes processes that
+    /// only hold the output pipe. Blocks for a few milliseconds.
     pub(in crate::process) fn signal(&self, force: Force, with_pipe_holders: bool) -> usize {
         match force {
             Force::None => scan::members(self, with_pipe_holders).len(),
