@@ -9,10 +9,10 @@ use windlass_session::{AgentSummary, SUMMARY_BYTES, SessionKey};
 use windlass_types::AgentId;
 
 /// Maximum depth below `subagents` at which agents are searched.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// Maximum number of names examined for agents of one session.
-const MOST_NAMES: usize = 65_536;
+const MAX_NAMES: usize = 65_536;
 
 /// Returns the path of a new agent's log, beside the session with this log.
 pub(crate) fn log_path(session: &Path, agent: &AgentId) -> PathBuf {
@@ -49,7 +49,7 @@ pub(crate) fn every(session: &Path) -> io::Result<Vec<(AgentId, PathBuf)>> {
 }
 
 fn walk(session: &Path) -> (Vec<(AgentId, PathBuf)>, Option<io::Error>) {
-    let (mut found, mut seen, mut failed) = (Vec::new(), 0, None);
+    let (mut found, mut examined, mut failed) = (Vec::new(), 0, None);
     let mut folders = vec![(folder(session), 0)];
     while let Some((folder, depth)) = folders.pop() {
         let entries = match fs::read_dir(&folder) {
@@ -61,14 +61,14 @@ fn walk(session: &Path) -> (Vec<(AgentId, PathBuf)>, Option<io::Error>) {
             }
         };
         for entry in entries {
-            seen += 1;
-            if seen > MOST_NAMES || found.len() >= AgentSummary::MOST {
+            examined += 1;
+            if examined > MAX_NAMES || found.len() >= AgentSummary::MOST {
                 return (found, Some(io::Error::other("there are too many files")));
             }
             // Links to folders could form a cycle.
             let kind = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?.is_dir())));
             match kind {
-                Ok((path, true)) if depth < DEEPEST => folders.push((path, depth + 1)),
+                Ok((path, true)) if depth < MAX_DEPTH => folders.push((path, depth + 1)),
                 Ok((path, _)) => {
                     if let Some(agent) = agent_id(&path).filter(|_| path.is_file()) {
                         found.push((agent, path));

@@ -13,7 +13,7 @@ use windlass_tool::private_file::{AtomicFile, sync_dir};
 use windlass_types::QuestionId;
 
 /// Maximum number of bytes of an answer.
-const LONGEST: u64 = 64 * 1024;
+const MAX_ANSWER_BYTES: u64 = 64 * 1024;
 
 /// Answers of one session.
 pub(crate) struct Answers {
@@ -35,13 +35,13 @@ impl Answers {
         let text = serde_json::to_string(answer).map_err(|error| {
             StoreError::new(StoreErrorKind::Io, format!("cannot write {}: {error}", path.display()))
         })?;
-        if text.len() as u64 > LONGEST {
-            let message = format!("the answer is longer than {LONGEST} bytes: make its message shorter");
+        if text.len() as u64 > MAX_ANSWER_BYTES {
+            let message = format!("the answer is longer than {MAX_ANSWER_BYTES} bytes: make its message shorter");
             return Err(StoreError::new(StoreErrorKind::Io, message));
         }
         let new_names = disk::create_dirs(&self.folder)?;
         self.check_folder()?;
-        if !self.place(&path, text.as_bytes())? {
+        if !self.create_once(&path, text.as_bytes())? {
             return Err(StoreError::answered(&answer.question));
         }
         new_names.iter().try_for_each(|folder| sync_dir(folder).map_err(|error| disk::error(folder, "sync", &error)))
@@ -57,11 +57,11 @@ impl Answers {
         };
         self.check_folder()?;
         let metadata = file.metadata().map_err(|error| failed(&error))?;
-        if metadata.len() > LONGEST || !is_private(&metadata, 0o077) {
-            return Err(refused(&path));
+        if metadata.len() > MAX_ANSWER_BYTES || !is_private(&metadata, 0o077) {
+            return Err(not_private(&path));
         }
         let mut text = String::new();
-        file.take(LONGEST).read_to_string(&mut text).map_err(|error| failed(&error))?;
+        file.take(MAX_ANSWER_BYTES).read_to_string(&mut text).map_err(|error| failed(&error))?;
         let answer = serde_json::from_str(&text).map_err(|error| {
             StoreError::new(StoreErrorKind::Io, format!("{} is no answer: {error}", path.display()))
         })?;
@@ -72,11 +72,11 @@ impl Answers {
     pub(crate) fn take(&self, question: &QuestionId) -> Result<bool, StoreError> {
         let path = self.path(question, "taken")?;
         self.check_folder()?;
-        self.place(&path, b"")
+        self.create_once(&path, b"")
     }
 
     /// Creates a durable file under a name, unless the name is taken.
-    fn place(&self, path: &Path, content: &[u8]) -> Result<bool, StoreError> {
+    fn create_once(&self, path: &Path, content: &[u8]) -> Result<bool, StoreError> {
         let written = || {
             let mut new = AtomicFile::create(path)?;
             new.file().write_all(content)?;
@@ -93,13 +93,13 @@ impl Answers {
         for folder in [&self.session, &self.folder] {
             let metadata = folder.symlink_metadata().map_err(|error| disk::error(folder, "read", &error))?;
             if !metadata.is_dir() || !is_private(&metadata, 0o022) {
-                return Err(refused(folder));
+                return Err(not_private(folder));
             }
         }
         Ok(())
     }
 
-    /// Returns the file of a request. Ids come from logs: only those in windlass's own form are valid file names.
+    /// Returns the file of a request. Ids come from logs, so only those in windlass's own form are used as file names.
     fn path(&self, question: &QuestionId, extension: &str) -> Result<PathBuf, StoreError> {
         let id = question.as_str();
         let is_name =
@@ -123,7 +123,7 @@ fn is_private(_: &Metadata, _: u32) -> bool {
     true
 }
 
-fn refused(path: &Path) -> StoreError {
+fn not_private(path: &Path) -> StoreError {
     let message = format!(
         "{} is not private to this user, or is no regular file or folder, so no answer in it counts: remove it, and \
          answer again",

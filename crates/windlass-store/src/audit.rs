@@ -14,7 +14,7 @@ use windlass_types::AgentId;
 /// The file cannot be read.
 pub fn audit_file(path: &Path) -> Result<LogAudit, StoreError> {
     let file = open::read_named(path).map_err(|error| disk::error(path, "read", &error))?;
-    audited(path, BufReader::new(file))
+    audit_one(path, BufReader::new(file))
 }
 
 impl FoundSession {
@@ -25,7 +25,7 @@ impl FoundSession {
     pub async fn audit(&self) -> Result<SessionAudit, StoreError> {
         let log = self.path.clone();
         let audits = blocking(move || {
-            let named = logs(&log)?.into_iter().map(|(agent, path)| Ok((agent, audited(&path, read(&path)?)?)));
+            let named = logs(&log)?.into_iter().map(|(agent, path)| Ok((agent, audit_one(&path, read(&path)?)?)));
             named.collect::<Result<Vec<_>, StoreError>>()
         });
         Ok(SessionAudit::new(self.key.session.clone(), audits.await?))
@@ -73,6 +73,6 @@ fn read(path: &Path) -> Result<BufReader<File>, StoreError> {
     Ok(BufReader::with_capacity(64 * 1024, file))
 }
 
-fn audited(path: &Path, log: impl BufRead) -> Result<LogAudit, StoreError> {
+fn audit_one(path: &Path, log: impl BufRead) -> Result<LogAudit, StoreError> {
     audit_log(log).map_err(|error| disk::error(path, "read", &error))
 }

@@ -7,8 +7,8 @@ use windlass_session::{StoreError, StoreErrorKind};
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
-    let refused = |why| StoreError::new(StoreErrorKind::Io, format!("sessions cannot be read: {why}"));
-    run_blocking(work).await.unwrap_or_else(|why| Err(refused(why)))
+    let no_thread = |why| StoreError::new(StoreErrorKind::Io, format!("sessions cannot be read: {why}"));
+    run_blocking(work).await.unwrap_or_else(|why| Err(no_thread(why)))
 }
 
 #[cfg(test)]

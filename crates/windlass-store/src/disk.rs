@@ -9,7 +9,7 @@ use windlass_session::{SessionKey, StoreError, StoreErrorKind};
 use windlass_tool::private_file::{self, AtomicFile, sync_dir};
 
 /// Maximum number of retries of a step when another process removed or created a file meanwhile.
-const MOST_TRIES: u32 = 1_000;
+const MAX_TRIES: u32 = 1_000;
 
 /// Returns an error with the path and a remedy.
 pub(crate) fn error(path: &Path, verb: &str, error: &io::Error) -> StoreError {
@@ -54,7 +54,7 @@ pub(crate) fn create_dirs(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
         match private_file::create_dir(path) {
             Ok(()) => return Ok(above),
             // Another process removes an ancestor at the same moment.
-            Err(missing) if missing.kind() == ErrorKind::NotFound && tries < MOST_TRIES => tries += 1,
+            Err(missing) if missing.kind() == ErrorKind::NotFound && tries < MAX_TRIES => tries += 1,
             Err(failure) => return Err(error(path, "create", &failure)),
         }
     }
@@ -81,19 +81,19 @@ pub(crate) fn in_folder<T>(
             }
         }
         tries += 1;
-        let done = kept(folder, key).and_then(|kept| match kept {
-            Some(_kept) => work(),
+        let done = lock_agent_folder(folder, key).and_then(|lock| match lock {
+            Some(_lock) => work(),
             None => Err(error(folder, "open", &ErrorKind::NotFound.into())),
         });
         match done {
-            Err(error) if error.kind == StoreErrorKind::NotFound && tries < MOST_TRIES => {}
+            Err(error) if error.kind == StoreErrorKind::NotFound && tries < MAX_TRIES => {}
             done => return Ok((new_names, done?)),
         }
     }
 }
 
 /// Protects the folder of agents' logs from removal by a deletion of their session.
-fn kept(folder: &Path, key: &SessionKey) -> Result<Option<Option<LockedFolder>>, StoreError> {
+fn lock_agent_folder(folder: &Path, key: &SessionKey) -> Result<Option<Option<LockedFolder>>, StoreError> {
     if key.agent.is_none() {
         return Ok(Some(None));
     }

@@ -8,16 +8,16 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Maximum number of parent directories in which a repository is searched.
-const FARTHEST: usize = 64;
+const MAX_PARENTS: usize = 64;
 /// Maximum number of bytes read of a git file.
-const LONGEST: u64 = 4096;
+const MAX_FILE_BYTES: u64 = 4096;
 
 /// Returns the branch that is checked out in the repository around a directory, `HEAD` when there is none (detached).
 /// `None` outside a repository or when git's files cannot be parsed. Reads at most two small files; follows worktrees
 /// and submodules.
 pub fn git_branch(directory: &Path) -> Option<String> {
-    let dot_git = directory.ancestors().take(FARTHEST).map(|dir| dir.join(".git")).find(|path| path.exists())?;
-    let git_dir = if dot_git.is_dir() { dot_git } else { linked(&dot_git)? };
+    let dot_git = directory.ancestors().take(MAX_PARENTS).map(|dir| dir.join(".git")).find(|path| path.exists())?;
+    let git_dir = if dot_git.is_dir() { dot_git } else { git_file_target(&dot_git)? };
     let head = read(&git_dir.join("HEAD"))?;
     match head.strip_prefix("ref:") {
         Some(reference) => {
@@ -29,20 +29,20 @@ pub fn git_branch(directory: &Path) -> Option<String> {
     }
 }
 
-/// `true` if a directory is in a worktree of the repository at `root`, according to both.
+/// `true` if a directory is in a worktree of the repository at `root`. Both must refer to each other.
 pub(crate) fn is_worktree_of(directory: &Path, root: &Path) -> bool {
-    let said = || {
-        let file = directory.ancestors().take(FARTHEST).map(|dir| dir.join(".git")).find(|path| path.exists())?;
-        let own = linked(&file)?.canonicalize().ok()?;
-        let back = PathBuf::from(read(&own.join("gitdir"))?).canonicalize().ok()?;
-        let all = root.join(".git/worktrees").canonicalize().ok()?;
-        Some(own.parent() == Some(all.as_path()) && back == file.canonicalize().ok()?)
+    let check = || {
+        let file = directory.ancestors().take(MAX_PARENTS).map(|dir| dir.join(".git")).find(|path| path.exists())?;
+        let git_dir = git_file_target(&file)?.canonicalize().ok()?;
+        let linked_file = PathBuf::from(read(&git_dir.join("gitdir"))?).canonicalize().ok()?;
+        let worktrees = root.join(".git/worktrees").canonicalize().ok()?;
+        Some(git_dir.parent() == Some(worktrees.as_path()) && linked_file == file.canonicalize().ok()?)
     };
-    said().unwrap_or(false)
+    check().unwrap_or(false)
 }
 
 /// Returns the target of a `.git` file.
-fn linked(file: &Path) -> Option<PathBuf> {
+fn git_file_target(file: &Path) -> Option<PathBuf> {
     let text = read(file)?;
     let target = Path::new(text.strip_prefix("gitdir:")?.trim());
     Some(file.parent()?.join(target))
@@ -50,6 +50,6 @@ fn linked(file: &Path) -> Option<PathBuf> {
 
 fn read(path: &Path) -> Option<String> {
     let mut text = String::new();
-    open::read_named(path).ok()?.take(LONGEST).read_to_string(&mut text).ok()?;
+    open::read_named(path).ok()?.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
     Some(text.trim().to_owned())
 }

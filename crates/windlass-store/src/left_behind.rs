@@ -8,12 +8,13 @@ use std::path::Path;
 use windlass_session::StoreError;
 use windlass_tool::private_file;
 
-/// Maximum number of folder levels: agents of a session are five below the home.
-const MOST_LEVELS: u32 = 8;
+/// Maximum depth of the search in folder levels. Logs of agents, the deepest files, are five levels below the home.
+const MAX_DEPTH: u32 = 8;
 
-/// Removes temporary files that never got their final name, and unused locks of log names. Returns the number of files.
+/// Removes temporary files that were never renamed, and name locks that no process holds. Returns the number of removed
+/// files.
 pub(crate) fn remove(home: &Path) -> Result<usize, StoreError> {
-    remove_below(home, MOST_LEVELS).map_err(|error| disk::error(home, "read", &error))
+    remove_below(home, MAX_DEPTH).map_err(|error| disk::error(home, "read", &error))
 }
 
 fn remove_below(folder: &Path, levels: u32) -> io::Result<usize> {
@@ -24,18 +25,19 @@ fn remove_below(folder: &Path, levels: u32) -> io::Result<usize> {
     let mut removed = private_file::remove_left_behind(folder).unwrap_or_default();
     for entry in entries {
         let entry = entry?;
-        let (path, kind) = (entry.path(), entry.file_type()?);
-        if kind.is_dir() && levels > 0 {
+        let (path, file_type) = (entry.path(), entry.file_type()?);
+        if file_type.is_dir() && levels > 0 {
             // An unreadable folder does not prevent other removals.
             removed += remove_below(&path, levels - 1).unwrap_or_default();
-        } else if kind.is_file() && is_name_lock(&path) && LockedName::take(&path.with_extension("jsonl")).is_ok() {
+        } else if file_type.is_file() && is_name_lock(&path) && LockedName::take(&path.with_extension("jsonl")).is_ok()
+        {
             removed += usize::from(!path.exists());
         }
     }
     Ok(removed)
 }
 
-/// `true` for the lock of a log's name: an empty file named after the log.
+/// `true` for a name lock: an empty `.lock` file with the name of a session or agent log.
 fn is_name_lock(path: &Path) -> bool {
     let log = path.with_extension("jsonl");
     let is_log = crate::locate::session_id(&log).is_some() || crate::agents::agent_id(&log).is_some();

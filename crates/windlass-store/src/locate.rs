@@ -65,8 +65,9 @@ impl Roots {
         let session = self.existing(&projects, &key.of_session())?.unwrap_or_else(|| self.new_path(key));
         match &key.agent {
             Some(agent) => {
-                let there = agents::find(&session, agent).map_err(|error| disk::error(&session, "read", &error))?;
-                Ok(there.unwrap_or_else(|| agents::log_path(&session, agent)))
+                let existing_log =
+                    agents::find(&session, agent).map_err(|error| disk::error(&session, "read", &error))?;
+                Ok(existing_log.unwrap_or_else(|| agents::log_path(&session, agent)))
             }
             None => Ok(session),
         }
@@ -135,7 +136,7 @@ impl Roots {
     fn project_of(&self, session: &SessionId) -> Result<Option<(SessionKey, PathBuf, bool)>, StoreError> {
         let name = file_name(session);
         let mut failed = None;
-        for (at, projects) in self.projects().enumerate() {
+        for (index, projects) in self.projects().enumerate() {
             let entries = existing(fs::read_dir(&projects)).map_err(|error| disk::error(&projects, "read", &error))?;
             for entry in entries.into_iter().flatten().filter_map(Result::ok) {
                 let folder = entry.file_name();
@@ -144,7 +145,7 @@ impl Roots {
                 match is_session(&path) {
                     Ok(true) => {
                         let key = SessionKey::new(ProjectKey::from_slug(folder), session.clone());
-                        return Ok(Some((key, path, at > 0)));
+                        return Ok(Some((key, path, index > 0)));
                     }
                     // A project that is not accessible to this user does not hide others.
                     Err(error) if error.kind() != ErrorKind::PermissionDenied => {
@@ -160,12 +161,12 @@ impl Roots {
     /// Returns the directories named by the sessions of a project in the home, and of its subdirectories, from at most
     /// `most` logs.
     pub(crate) fn recorded_directories(&self, project: &ProjectKey, most: usize) -> io::Result<BTreeSet<PathBuf>> {
-        let (below, mut ends) = (format!("{project}-"), Ends::default());
+        let (subfolder_prefix, mut ends) = (format!("{project}-"), Ends::default());
         let mut folders = Vec::new();
         for entry in existing(fs::read_dir(self.home.join("projects")))?.into_iter().flatten() {
             let entry = entry?;
             let name = entry.file_name();
-            if name.to_str().is_some_and(|name| project.matches(name) || name.starts_with(&below)) {
+            if name.to_str().is_some_and(|name| project.matches(name) || name.starts_with(&subfolder_prefix)) {
                 folders.push(entry.path());
             }
         }
@@ -310,9 +311,9 @@ pub(crate) fn modified(metadata: &fs::Metadata) -> io::Result<Duration> {
 /// one below, nor a worktree of it.
 pub(crate) fn is_session_of(project: &ProjectKey, recorded: Option<&str>) -> bool {
     let recorded = recorded.map(Path::new);
-    let (Some(own), Some(path)) = (project.directory(), recorded) else { return true };
+    let (Some(directory), Some(path)) = (project.directory(), recorded) else { return true };
     let real = || path.canonicalize().is_ok_and(|real| project.may_hold(Some(&real)));
-    project.may_hold(recorded) || real() || git::is_worktree_of(path, own)
+    project.may_hold(recorded) || real() || git::is_worktree_of(path, directory)
 }
 
 /// Checks that a key names a path inside the home.

@@ -13,14 +13,14 @@ use windlass_session::{SessionKey, StoreError};
 use windlass_tool::private_file;
 
 /// Number of retries of a lock that this process holds: another thread may be about to release it.
-const TRIES_OF_OURS: u32 = 10;
+const OWN_LOCK_RETRIES: u32 = 10;
 
 /// Number of retries of a lock that no living process is known to hold. A program that was being started by a killed
 /// process holds its locks until it has begun.
-const TRIES_OF_NO_ONE: u32 = 100;
+const STALE_LOCK_RETRIES: u32 = 100;
 
 /// Number of times that a file is opened again after it was removed or replaced before the lock.
-const MOST_MOVES: u32 = 1_000;
+const MAX_REOPENS: u32 = 1_000;
 
 /// A file that is locked, and was at its path when it was locked. The lock ends with this value, so also with the
 /// process.
@@ -56,7 +56,7 @@ impl LockError {
 impl Locked {
     /// Opens the file at a path for appending and locks it.
     pub(crate) fn open(path: &Path, create: bool) -> Result<Self, LockError> {
-        for _ in 0..MOST_MOVES {
+        for _ in 0..MAX_REOPENS {
             let locked = Self::new(open::append(path, create)?)?;
             // The last holder of the lock may have removed the file; later writes to it would be lost.
             if open::is_at(&locked, path)? {
@@ -68,7 +68,7 @@ impl Locked {
 
     /// Locks an open file.
     pub(crate) fn new(file: File) -> Result<Self, LockError> {
-        take(&file, File::try_lock, tries)?;
+        lock_with_retries(&file, File::try_lock, max_retries)?;
         Ok(Self(file))
     }
 }
@@ -158,25 +158,25 @@ impl DerefMut for Locked {
 }
 
 /// Returns the number of retries of a lock that is held.
-fn tries(holder: Holder) -> u32 {
+fn max_retries(holder: Holder) -> u32 {
     match holder {
         Holder::Other(_) => 0,
-        Holder::Ours(_) => TRIES_OF_OURS,
-        Holder::NoOne | Holder::Unknown => TRIES_OF_NO_ONE,
+        Holder::Ours(_) => OWN_LOCK_RETRIES,
+        Holder::NoOne | Holder::Unknown => STALE_LOCK_RETRIES,
     }
 }
 
-/// Takes a lock. The number of retries depends on its holder.
-fn take(
+/// Acquires a lock. The number of retries depends on its holder.
+fn lock_with_retries(
     file: &File,
     lock: impl Fn(&File) -> Result<(), TryLockError>,
-    tries: impl Fn(Holder) -> u32,
+    max_retries: impl Fn(Holder) -> u32,
 ) -> Result<(), LockError> {
     let mut found = None;
     let is_held = private_file::lock(file, lock, |tried| {
         let holder = holder(file);
         found = Some(holder);
-        tried < tries(holder)
+        tried < max_retries(holder)
     })?;
     match found.filter(|_| !is_held) {
         Some(holder) => Err(LockError::Held(holder)),
@@ -201,13 +201,13 @@ impl LockedFolder {
     }
 
     fn new(path: &Path, lock: impl Fn(&File) -> Result<(), TryLockError>) -> Result<Option<Self>, LockError> {
-        for _ in 0..MOST_MOVES {
+        for _ in 0..MAX_REOPENS {
             let folder = match open::directory(path) {
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
                 opened => opened?,
             };
             // Held while one file is created, or a few are removed.
-            take(&folder, &lock, |_| TRIES_OF_NO_ONE)?;
+            lock_with_retries(&folder, &lock, |_| STALE_LOCK_RETRIES)?;
             let locked = Self(folder);
             if open::is_at(&locked.0, path)? {
                 return Ok(Some(locked));

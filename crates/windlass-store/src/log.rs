@@ -10,7 +10,7 @@ use windlass_session::{END_OF_TORN_LINE, SessionKey, StoreError};
 use windlass_tool::private_file::sync_dir;
 
 /// Maximum number of bytes of the end of a log that are kept for comparison.
-const TAIL: u64 = 128;
+const TAIL_BYTES: u64 = 128;
 
 /// End of a log as this process left it. Other programs may append whole lines; if the part before it is different, the
 /// log is not the one that was opened any more.
@@ -24,13 +24,13 @@ pub(crate) struct LogEnd {
 impl LogEnd {
     /// Returns the end of an open file, which is at this position.
     pub(crate) fn of(file: &mut File, position: u64) -> io::Result<Self> {
-        Ok(Self { position, tail: tail(file, position, TAIL)? })
+        Ok(Self { position, tail: tail(file, position, TAIL_BYTES)? })
     }
 
     /// Returns the end after bytes that were just written.
-    fn behind(written: &[u8], position: u64) -> Self {
-        let from = written.len().saturating_sub(usize::try_from(TAIL).unwrap_or(usize::MAX));
-        Self { position, tail: written.get(from..).unwrap_or_default().to_vec() }
+    fn after_write(written: &[u8], position: u64) -> Self {
+        let start = written.len().saturating_sub(usize::try_from(TAIL_BYTES).unwrap_or(usize::MAX));
+        Self { position, tail: written.get(start..).unwrap_or_default().to_vec() }
     }
 
     /// Describes how the file has changed other than by growing; `None` if it has not.
@@ -44,11 +44,11 @@ impl LogEnd {
 }
 
 /// Returns at most `most` bytes before a position.
-fn tail(file: &mut File, position: u64, most: u64) -> io::Result<Vec<u8>> {
-    let from = position.saturating_sub(most);
+fn tail(file: &mut File, position: u64, limit: u64) -> io::Result<Vec<u8>> {
+    let start = position.saturating_sub(limit);
     let mut tail = Vec::new();
-    file.seek(SeekFrom::Start(from))?;
-    file.take(position.saturating_sub(from)).read_to_end(&mut tail)?;
+    file.seek(SeekFrom::Start(start))?;
+    file.take(position.saturating_sub(start)).read_to_end(&mut tail)?;
     Ok(tail)
 }
 
@@ -146,12 +146,12 @@ impl Log {
     fn check(&mut self, key: &SessionKey) -> Result<(), StoreError> {
         let Some(file) = &mut self.file else { return Ok(()) };
         let failed = |error: io::Error| disk::error(&self.path, "read", &error);
-        let how = match open::is_at(file, &self.path).map_err(failed)? {
+        let change = match open::is_at(file, &self.path).map_err(failed)? {
             true => self.end.change(file).map_err(failed)?,
             false if self.path.symlink_metadata().is_ok() => Some("was replaced"),
             false => Some("was moved or removed"),
         };
-        how.map_or(Ok(()), |how| Err(StoreError::changed(key, self.path.display(), how)))
+        change.map_or(Ok(()), |change| Err(StoreError::changed(key, self.path.display(), change)))
     }
 
     fn write_lines(&mut self, bytes: &[u8], sync: bool) -> Result<(), StoreError> {
@@ -171,7 +171,7 @@ impl Log {
         }
         file.write_all(bytes).map_err(|error| failed("write", error))?;
         if !bytes.is_empty() {
-            self.end = LogEnd::behind(bytes, file.stream_position().map_err(|error| failed("read", error))?);
+            self.end = LogEnd::after_write(bytes, file.stream_position().map_err(|error| failed("read", error))?);
         }
         if sync {
             file.sync_data().map_err(|error| failed("sync", error))?;
@@ -197,7 +197,7 @@ impl Log {
 
     /// Creates the file, locked, or copies it from another root.
     pub(crate) fn create(&mut self, key: &SessionKey) -> Result<(), StoreError> {
-        let (new_names, mut file) = disk::in_folder(&self.path, key, || self.make(key))?;
+        let (new_names, mut file) = disk::in_folder(&self.path, key, || self.create_in_folder(key))?;
         self.new_names = new_names;
         let length = file.metadata().map_err(|error| disk::error(&self.path, "read", &error))?.len();
         if length > 0 && self.import.is_none() {
@@ -210,7 +210,7 @@ impl Log {
     }
 
     /// Creates the file in its folder, if necessary as a copy of the log that it continues, and locks it.
-    fn make(&self, key: &SessionKey) -> Result<LockedLog, StoreError> {
+    fn create_in_folder(&self, key: &SessionKey) -> Result<LockedLog, StoreError> {
         if let Some(import) = &self.import {
             let (meta, copy) = (agents::meta_path(import), agents::meta_path(&self.path));
             if key.agent.is_some() && meta.is_file() && !copy.exists() {

@@ -72,20 +72,20 @@ fn open(options: &mut OpenOptions, path: &Path, links: Links) -> io::Result<File
     #[cfg(unix)]
     {
         use rustix::fs::OFlags;
-        let mut wanted = OFlags::NONBLOCK | OFlags::NOCTTY;
-        wanted.set(OFlags::NOFOLLOW, links == Links::Refused);
-        std::os::unix::fs::OpenOptionsExt::custom_flags(options, flags(wanted));
+        let mut extra_flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        extra_flags.set(OFlags::NOFOLLOW, links == Links::Refused);
+        std::os::unix::fs::OpenOptionsExt::custom_flags(options, flags(extra_flags));
     }
     let file = options.open(path).map_err(|error| match path.symlink_metadata() {
         // The errors for pipes, sockets and links differ from system to system.
         Ok(found) if !is_fit(found.file_type(), links) && error.kind() != ErrorKind::AlreadyExists => {
-            odd(found.file_type())
+            not_regular(found.file_type())
         }
         _ => error,
     })?;
     let found = file.metadata()?.file_type();
     if !found.is_file() {
-        return Err(odd(found));
+        return Err(not_regular(found));
     }
     if cfg!(not(unix)) && links == Links::Refused && path.symlink_metadata()?.is_symlink() {
         return Err(io::Error::new(ErrorKind::InvalidInput, NotRegular("a link")));
@@ -97,8 +97,8 @@ fn is_fit(found: FileType, links: Links) -> bool {
     found.is_file() || (found.is_symlink() && links == Links::Followed)
 }
 
-fn odd(found: FileType) -> io::Error {
-    io::Error::new(ErrorKind::InvalidInput, NotRegular(name(found)))
+fn not_regular(found: FileType) -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, NotRegular(kind_name(found)))
 }
 
 /// `true` if an error means that there is no regular file at the path.
@@ -118,7 +118,7 @@ impl fmt::Display for NotRegular {
 
 impl std::error::Error for NotRegular {}
 
-fn name(found: FileType) -> &'static str {
+fn kind_name(found: FileType) -> &'static str {
     if found.is_dir() {
         return "a directory";
     }

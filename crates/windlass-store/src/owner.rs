@@ -5,7 +5,7 @@ use std::fs::File;
 
 /// Maximum number of bytes read from the table of locks.
 #[cfg(target_os = "linux")]
-const LONGEST: u64 = 1024 * 1024;
+const MAX_TABLE_BYTES: u64 = 1024 * 1024;
 
 /// Holder of the lock of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ fn holder_pid(file: &File) -> Option<u32> {
     use std::os::unix::fs::MetadataExt;
     let inode = file.metadata().ok()?.ino().to_string();
     let mut table = String::new();
-    File::open("/proc/locks").ok()?.take(LONGEST).read_to_string(&mut table).ok()?;
+    File::open("/proc/locks").ok()?.take(MAX_TABLE_BYTES).read_to_string(&mut table).ok()?;
     table.lines().find_map(|line| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
         let [_, "FLOCK", _, _, pid, place, ..] = fields.as_slice() else { return None };

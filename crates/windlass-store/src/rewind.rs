@@ -140,18 +140,18 @@ impl JsonlStore {
         checkpoints: &FileCheckpoints,
         wanted: &SessionRewind,
     ) -> Result<SessionRewound, SessionRewindError> {
-        let mut would = SessionRewound::default();
+        let mut preview = SessionRewound::default();
         if wanted.scope != RewindScope::Files {
             let entries = self.load(key).await.map_err(ForkError::from)?.entries;
-            would.conversation = Some(rewind_point(&entries, &wanted.to).map_err(ForkError::from)?);
+            preview.conversation = Some(rewind_point(&entries, &wanted.to).map_err(ForkError::from)?);
         }
         if wanted.scope != RewindScope::Conversation {
-            would.files = match wanted.checkpoint(would.conversation.as_ref()) {
+            preview.files = match wanted.checkpoint(preview.conversation.as_ref()) {
                 Some(to) => Some(checkpoints.changes(&to, &wanted.options()).await?),
                 None => Some(Rewind::default()),
             };
         }
-        Ok(would)
+        Ok(preview)
     }
 
     /// Rewinds a session to the state before a prompt, in one step that can be undone. The files come first, so that a
@@ -167,29 +167,29 @@ impl JsonlStore {
         checkpoints: &FileCheckpoints,
         (wanted, mark): (&SessionRewind, RewoundMark),
     ) -> Result<SessionRewound, SessionRewindError> {
-        let would = self.rewind_changes(key, checkpoints, wanted).await?;
+        let preview = self.rewind_changes(key, checkpoints, wanted).await?;
         if wanted.conflicts == Conflicts::Refuse {
-            let files = would.files.iter().flat_map(|files| &files.files).filter(|file| file.conflict);
+            let files = preview.files.iter().flat_map(|files| &files.files).filter(|file| file.conflict);
             let files: Vec<_> = files.map(|file| file.path.clone()).collect();
             if !files.is_empty() {
                 return Err(SessionRewindError::Conflicts(files));
             }
         }
-        let mut done = SessionRewound::default();
-        if would.files.is_some() {
-            let rewound = match wanted.checkpoint(would.conversation.as_ref()) {
+        let mut outcome = SessionRewound::default();
+        if preview.files.is_some() {
+            let rewound = match wanted.checkpoint(preview.conversation.as_ref()) {
                 Some(to) => checkpoints.rewind(&to, &wanted.options()).await?,
                 None => Rewind::default(),
             };
-            done.undo.clone_from(&rewound.undo);
-            done.files = Some(rewound);
+            outcome.undo.clone_from(&rewound.undo);
+            outcome.files = Some(rewound);
         }
-        if would.conversation.is_some() {
-            let mark = mark.with_files(done.undo.take());
-            done.undo = Some(mark.id.clone());
+        if preview.conversation.is_some() {
+            let mark = mark.with_files(outcome.undo.take());
+            outcome.undo = Some(mark.id.clone());
             let (point, _) = rewind_conversation(self, key, lease, &wanted.to, mark).await?;
-            done.conversation = Some(point);
+            outcome.conversation = Some(point);
         }
-        Ok(done)
+        Ok(outcome)
     }
 }

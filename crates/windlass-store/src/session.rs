@@ -8,13 +8,13 @@ use windlass_session::{Durability, LogEncoder, Owner, SessionKey, StoreError};
 use windlass_types::Entry;
 
 /// Approximate size of an entry beside its long texts, in bytes.
-const ENTRY: usize = 512;
+const ENTRY_BYTES: usize = 512;
 
 /// Maximum number of bytes of lines that are encoded before they are written; one entry may exceed it.
-const MOST_AT_ONCE: usize = 32 * 1024;
+const MAX_ENCODED_BYTES: usize = 32 * 1024;
 
 /// Maximum size of the buffer kept by an idle session, in bytes.
-const MOST_KEPT: usize = 8 * 1024;
+const MAX_IDLE_BUFFER: usize = 8 * 1024;
 
 /// An open session. At most one thread writes it at a time; entries appended meanwhile are written together, in few
 /// writes and with at most one sync. That thread encodes the lines too, so that an append does not wait for them.
@@ -110,7 +110,7 @@ impl OpenSession {
             (state.seq, waiting, job)
         };
         job.into_iter().for_each(Job::start);
-        finish(waiting).await?;
+        wait_for_result(waiting).await?;
         Ok(seq)
     }
 
@@ -126,7 +126,7 @@ impl OpenSession {
             (waiting, job)
         };
         job.into_iter().for_each(Job::start);
-        finish(waiting).await
+        wait_for_result(waiting).await
     }
 
     /// Releases the lease. Pending entries are still written, then the file is closed.
@@ -198,11 +198,11 @@ impl OpenSession {
 }
 
 /// Returns the approximate size of an entry, in memory or as a line, in bytes.
-fn size(entry: &Entry) -> usize {
-    ENTRY + entry.text_len()
+fn approximate_size(entry: &Entry) -> usize {
+    ENTRY_BYTES + entry.text_len()
 }
 
-async fn finish(waiting: Option<oneshot::Receiver<Result<(), StoreError>>>) -> Result<(), StoreError> {
+async fn wait_for_result(waiting: Option<oneshot::Receiver<Result<(), StoreError>>>) -> Result<(), StoreError> {
     let Some(waiting) = waiting else { return Ok(()) };
     waiting.await.unwrap_or_else(|_| {
         Err(StoreError::new(
@@ -255,16 +255,16 @@ impl Writer {
     fn write(&mut self, key: &SessionKey, entries: Vec<Entry>, sync: bool) -> Result<(), StoreError> {
         let written = self.write_lines(key, entries, sync);
         self.lines.clear();
-        self.lines.shrink_to(MOST_KEPT);
+        self.lines.shrink_to(MAX_IDLE_BUFFER);
         written
     }
 
     fn write_lines(&mut self, key: &SessionKey, entries: Vec<Entry>, sync: bool) -> Result<(), StoreError> {
-        let sizes: usize = entries.iter().map(size).sum();
-        self.lines.reserve(sizes.min(MOST_AT_ONCE));
+        let sizes: usize = entries.iter().map(approximate_size).sum();
+        self.lines.reserve(sizes.min(MAX_ENCODED_BYTES));
         for entry in entries {
             self.encoder.entry(&entry, &mut self.lines);
-            if self.lines.len() >= MOST_AT_ONCE {
+            if self.lines.len() >= MAX_ENCODED_BYTES {
                 self.log.write(key, &self.lines, false)?;
                 self.lines.clear();
             }

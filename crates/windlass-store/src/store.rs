@@ -35,11 +35,11 @@ use windlass_types::{Entry, QuestionId, SessionId};
 /// is opened again.
 #[derive(Debug, Clone)]
 pub struct JsonlStore {
-    inner: Arc<Inner>,
+    inner: Arc<StoreState>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct StoreState {
     roots: Roots,
     open: Mutex<HashMap<SessionKey, Weak<OpenSession>>>,
     epoch: AtomicU64,
@@ -47,12 +47,12 @@ struct Inner {
 }
 
 /// Guard that releases the session when it is dropped.
-struct Guard {
+struct LeaseGuard {
     session: Arc<OpenSession>,
-    store: Arc<Inner>,
+    store: Arc<StoreState>,
 }
 
-impl Drop for Guard {
+impl Drop for LeaseGuard {
     fn drop(&mut self) {
         self.session.release();
     }
@@ -77,7 +77,7 @@ impl JsonlStore {
     /// continued is copied first.
     pub fn with_imports(home: impl Into<PathBuf>, imports: Vec<PathBuf>) -> Self {
         let roots = Roots { home: home.into(), imports };
-        Self { inner: Arc::new(Inner { roots, open: Mutex::default(), epoch: AtomicU64::new(0), observer: None }) }
+        Self { inner: Arc::new(StoreState { roots, open: Mutex::default(), epoch: AtomicU64::new(0), observer: None }) }
     }
 
     /// Returns a store of the same homes that reports to an observer how far each log is durable.
@@ -85,7 +85,7 @@ impl JsonlStore {
     pub fn observed(&self, observer: Arc<dyn LogObserver>) -> Self {
         let roots = self.inner.roots.clone();
         let (open, epoch) = (Mutex::default(), AtomicU64::new(0));
-        Self { inner: Arc::new(Inner { roots, open, epoch, observer: Some(observer) }) }
+        Self { inner: Arc::new(StoreState { roots, open, epoch, observer: Some(observer) }) }
     }
 
     /// Returns the file in which a session is or would be written.
@@ -199,8 +199,8 @@ impl JsonlStore {
         blocking(move || work(&Answers::of(&roots.place(&key)?))).await
     }
 
-    fn guarded<'a>(&self, lease: &'a Lease) -> Result<&'a Arc<OpenSession>, StoreError> {
-        let guard = lease.guard::<Guard>().filter(|guard| Arc::ptr_eq(&guard.store, &self.inner));
+    fn session_of<'a>(&self, lease: &'a Lease) -> Result<&'a Arc<OpenSession>, StoreError> {
+        let guard = lease.guard::<LeaseGuard>().filter(|guard| Arc::ptr_eq(&guard.store, &self.inner));
         guard.map(|guard| &guard.session).ok_or_else(|| StoreError::lease_lost(lease.key()))
     }
 }
@@ -210,8 +210,8 @@ impl SessionStore for JsonlStore {
     async fn open(&self, key: &SessionKey, owner: &Owner, header: LogHeader) -> Result<Lease, StoreError> {
         locate::check(key)?;
         self.wait_for_release(key).await?;
-        let (roots, wanted) = (self.inner.roots.clone(), key.clone());
-        let (log, seq) = blocking(move || open_log(&roots, &wanted)).await?;
+        let (roots, session_key) = (self.inner.roots.clone(), key.clone());
+        let (log, seq) = blocking(move || open_log(&roots, &session_key)).await?;
         let log = log.described(meta(key, &header), seq).observed(self.inner.observer.clone(), seq);
         let encoder = LogEncoder::of(key, header);
         let session = Arc::new(OpenSession::new(key.clone(), owner.clone(), log, encoder, seq));
@@ -225,7 +225,7 @@ impl SessionStore for JsonlStore {
             sessions.insert(key.clone(), Arc::downgrade(&session));
         }
         let epoch = self.inner.epoch.fetch_add(1, Ordering::Relaxed) + 1;
-        Ok(Lease::new(key.clone(), epoch, seq, Guard { session, store: self.inner.clone() }))
+        Ok(Lease::new(key.clone(), epoch, seq, LeaseGuard { session, store: self.inner.clone() }))
     }
 
     async fn append(
@@ -235,7 +235,7 @@ impl SessionStore for JsonlStore {
         entries: Vec<Entry>,
         durability: Durability,
     ) -> Result<u64, StoreError> {
-        self.guarded(lease)?.append(expected_seq, entries, durability).await
+        self.session_of(lease)?.append(expected_seq, entries, durability).await
     }
 
     async fn load(&self, key: &SessionKey) -> Result<Loaded, StoreError> {
@@ -250,12 +250,12 @@ impl SessionStore for JsonlStore {
             }
             None => None,
         };
-        let (roots, wanted) = (self.inner.roots.clone(), key.clone());
+        let (roots, session_key) = (self.inner.roots.clone(), key.clone());
         let log = blocking(move || {
-            let path = roots.find(&wanted)?.ok_or_else(|| StoreError::not_found(&wanted))?;
+            let path = roots.find(&session_key)?.ok_or_else(|| StoreError::not_found(&session_key))?;
             let file = open::read(&path).map_err(|error| disk::error(&path, "read", &error))?;
             let file = BufReader::with_capacity(64 * 1024, file);
-            let log = if wanted.agent.is_some() { read_agent_log(file) } else { read_log(file) };
+            let log = if session_key.agent.is_some() { read_agent_log(file) } else { read_log(file) };
             log.map_err(|error| disk::error(&path, "read", &error))
         })
         .await?;
@@ -336,10 +336,10 @@ impl SessionStore for JsonlStore {
         let (roots, observer, key) = (self.inner.roots.clone(), self.inner.observer.clone(), key.clone());
         blocking(move || {
             let path = roots.place(&key)?;
-            let from = roots.find(&key)?.ok_or_else(|| StoreError::not_found(&key))?;
-            if from != path {
+            let source = roots.find(&key)?.ok_or_else(|| StoreError::not_found(&key))?;
+            if source != path {
                 disk::create_dirs(path.parent().unwrap_or(Path::new(".")))?;
-                disk::copy_whole(&from, &path)?;
+                disk::copy_whole(&source, &path)?;
             }
             let end = disk::append_line(&path, &line)?.ok_or_else(|| StoreError::not_found(&key))?;
             if let Some(observer) = observer {
@@ -372,7 +372,7 @@ impl SessionStore for JsonlStore {
     }
 
     async fn close(&self, lease: Lease) -> Result<(), StoreError> {
-        let session = self.guarded(&lease)?.clone();
+        let session = self.session_of(&lease)?.clone();
         let result = session.flush(true).await;
         drop(lease);
         self.forget(&session);

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use windlass_session::LeftOut;
 use windlass_tool::{Surveyed, TreeSurvey};
 
-/// Maximum number of files that are named as left out; the others are counted.
-const MOST_NAMED: usize = 100;
+/// Maximum number of left-out files that are listed by path. Of the others only the number is reported.
+const MAX_NAMED: usize = 100;
 
 /// State of the workspace at the last survey.
 #[derive(Debug, Default)]
@@ -121,15 +121,17 @@ pub(crate) struct Plan {
 pub(crate) fn plan(
     files: impl Iterator<Item = (PathBuf, Surveyed)>,
     why_not: impl Fn(&Path) -> Option<&'static str>,
-    largest: u64,
+    max_file_bytes: u64,
     room: u64,
 ) -> Plan {
     let mut plan = Plan::default();
-    for (path, what) in files {
-        match (what, why_not(&path)) {
-            (Surveyed::File(_), Some(why)) => plan.left_out.push(LeftOut::new(path, why)),
-            (Surveyed::File(stamp), None) if stamp.size <= largest => plan.kept.push((path, stamp.size)),
-            (Surveyed::File(stamp), None) => plan.left_out.push(LeftOut::new(path, too_large(stamp.size, largest))),
+    for (path, surveyed) in files {
+        match (surveyed, why_not(&path)) {
+            (Surveyed::File(_), Some(reason)) => plan.left_out.push(LeftOut::new(path, reason)),
+            (Surveyed::File(stamp), None) if stamp.size <= max_file_bytes => plan.kept.push((path, stamp.size)),
+            (Surveyed::File(stamp), None) => {
+                plan.left_out.push(LeftOut::new(path, too_large(stamp.size, max_file_bytes)))
+            }
             // The kind of other entries is noticed when it changes.
             _ => {}
         }
@@ -141,8 +143,8 @@ pub(crate) fn plan(
         total <= room
     });
     let fitting = fitting.count();
-    let beyond = plan.kept.split_off(fitting);
-    plan.left_out.extend(beyond.into_iter().map(|(path, _)| LeftOut::new(path, NO_ROOM)));
+    let not_fitting = plan.kept.split_off(fitting);
+    plan.left_out.extend(not_fitting.into_iter().map(|(path, _)| LeftOut::new(path, NO_ROOM)));
     plan.left_out.sort_by(|a, b| a.path.cmp(&b.path));
     plan
 }
@@ -160,21 +162,21 @@ pub(crate) fn too_large(size: u64, limit: u64) -> String {
 
 /// Returns the first of the files left out, and the number of the others.
 pub(crate) fn named(left_out: &[LeftOut], root: &Path) -> Vec<LeftOut> {
-    let mut named: Vec<LeftOut> = left_out.iter().take(MOST_NAMED).cloned().collect();
-    if let Some(more) = left_out.len().checked_sub(MOST_NAMED).filter(|more| *more > 0) {
+    let mut named: Vec<LeftOut> = left_out.iter().take(MAX_NAMED).cloned().collect();
+    if let Some(more) = left_out.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
         named.push(LeftOut::new(root, format!("{more} more files in it are left out")));
     }
     named
 }
 
 /// Returns the state recorded for an entry that is not a regular file.
-pub(crate) fn no_file(what: Surveyed) -> Option<State> {
-    let why = match what {
+pub(crate) fn no_file(surveyed: Surveyed) -> Option<State> {
+    let reason = match surveyed {
         Surveyed::Link(_) => "it was a link, which is not kept",
         Surveyed::Special => "it was a device, pipe or socket, which is not kept",
         _ => return None,
     };
-    Some(State::Unkept { why: why.to_owned() })
+    Some(State::Unkept { reason: reason.to_owned() })
 }
 
 #[cfg(test)]
@@ -194,7 +196,7 @@ mod tests {
         let large = "it was too large to be kept (100 bytes; the limit is 50)";
         assert_eq!(left, [("/.env", SECRET), ("/big", large), ("/c", NO_ROOM)]);
         let many: Vec<_> = (0..150).map(|at| LeftOut::new(format!("/{at}"), "x")).collect();
-        assert_eq!(named(&many, Path::new("/")).len(), MOST_NAMED + 1);
+        assert_eq!(named(&many, Path::new("/")).len(), MAX_NAMED + 1);
     }
 
     #[test]

@@ -31,8 +31,8 @@ pub(super) fn are_shared_on(_: &File) -> bool {
 pub(super) fn share(from: &File, to: &File, at: u64, length: u64) -> io::Result<()> {
     let (mut read, mut written) = (0, at);
     while read < length {
-        let left = usize::try_from(length - read).unwrap_or(usize::MAX);
-        match rustix::fs::copy_file_range(from, Some(&mut read), to, Some(&mut written), left) {
+        let remaining = usize::try_from(length - read).unwrap_or(usize::MAX);
+        match rustix::fs::copy_file_range(from, Some(&mut read), to, Some(&mut written), remaining) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),

@@ -75,9 +75,9 @@ pub struct SessionCheckpoints {
     pub used: Timestamp,
 }
 
-/// Checkpoints found on disk, with their paths.
+/// File checkpoints and outputs of one session on disk, with their paths.
 struct CheckpointFolder {
-    of: SessionCheckpoints,
+    summary: SessionCheckpoints,
     directory: PathBuf,
     outputs: PathBuf,
     log: PathBuf,
@@ -85,37 +85,37 @@ struct CheckpointFolder {
 
 /// Drops checkpoints of sessions in the folders of projects.
 pub(crate) fn collect(projects: &Path, retention: CheckpointRetention) -> Result<CollectedCheckpoints, StoreError> {
-    let mut all = Vec::new();
+    let mut candidates = Vec::new();
     for project in folders(projects)? {
         for session in folders(&project)? {
-            all.extend(look(&session).map_err(|error| disk::error(&session, "read", &error))?);
+            candidates.extend(find_checkpoints(&session).map_err(|error| disk::error(&session, "read", &error))?);
         }
     }
-    all.sort_by(|a, b| a.of.used.cmp(&b.of.used).then_with(|| a.directory.cmp(&b.directory)));
-    let left_bytes = all.iter().map(|found| found.of.bytes).sum();
-    let mut done = CollectedCheckpoints { left_bytes, ..CollectedCheckpoints::default() };
-    for found in all {
-        let is_old = retention.used_before.is_some_and(|time| found.of.used < time);
-        let is_beyond = retention.total_bytes.is_some_and(|limit| done.left_bytes > limit);
+    candidates.sort_by(|a, b| a.summary.used.cmp(&b.summary.used).then_with(|| a.directory.cmp(&b.directory)));
+    let left_bytes = candidates.iter().map(|found| found.summary.bytes).sum();
+    let mut collected = CollectedCheckpoints { left_bytes, ..CollectedCheckpoints::default() };
+    for found in candidates {
+        let is_old = retention.used_before.is_some_and(|time| found.summary.used < time);
+        let is_beyond = retention.total_bytes.is_some_and(|limit| collected.left_bytes > limit);
         if !is_old && !is_beyond {
             continue;
         }
         match drop_one(&found, retention.dry_run) {
             Ok(()) => {
-                done.left_bytes = done.left_bytes.saturating_sub(found.of.bytes);
-                done.dropped.push(found.of);
+                collected.left_bytes = collected.left_bytes.saturating_sub(found.summary.bytes);
+                collected.dropped.push(found.summary);
             }
-            Err(LockError::Held(_)) => done.in_use.push(found.of.session),
-            Err(LockError::Io(error)) => done.failed.push((found.of.session, error.to_string())),
+            Err(LockError::Held(_)) => collected.in_use.push(found.summary.session),
+            Err(LockError::Io(error)) => collected.failed.push((found.summary.session, error.to_string())),
         }
     }
-    Ok(done)
+    Ok(collected)
 }
 
 /// Returns the folders in a folder. Links are not followed.
-fn folders(at: &Path) -> Result<Vec<PathBuf>, StoreError> {
-    let failed = |error: io::Error| disk::error(at, "read", &error);
-    let Some(entries) = existing(fs::read_dir(at)).map_err(failed)? else { return Ok(Vec::new()) };
+fn folders(parent: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let failed = |error: io::Error| disk::error(parent, "read", &error);
+    let Some(entries) = existing(fs::read_dir(parent)).map_err(failed)? else { return Ok(Vec::new()) };
     let mut folders = Vec::new();
     for entry in entries {
         let entry = entry.map_err(failed)?;
@@ -127,7 +127,7 @@ fn folders(at: &Path) -> Result<Vec<PathBuf>, StoreError> {
 }
 
 /// Returns the checkpoints and outputs of the session with this folder, if it has any.
-fn look(session: &Path) -> io::Result<Option<CheckpointFolder>> {
+fn find_checkpoints(session: &Path) -> io::Result<Option<CheckpointFolder>> {
     let log = session.with_extension("jsonl");
     let Some(id) = session_id(&log) else { return Ok(None) };
     let (directory, outputs) = (FileCheckpoints::directory_in(session), session.join(OUTPUTS));
@@ -143,8 +143,8 @@ fn look(session: &Path) -> io::Result<Option<CheckpointFolder>> {
         }
     }
     let Some(used) = used else { return Ok(None) };
-    let of = SessionCheckpoints { session: id, bytes, used: timestamp(used) };
-    Ok(Some(CheckpointFolder { of, directory, outputs, log }))
+    let summary = SessionCheckpoints { session: id, bytes, used: timestamp(used) };
+    Ok(Some(CheckpointFolder { summary, directory, outputs, log }))
 }
 
 fn timestamp(since: Duration) -> Timestamp {

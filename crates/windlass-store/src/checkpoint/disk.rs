@@ -16,11 +16,11 @@ use windlass_session::{CheckpointError, CheckpointErrorKind};
 use windlass_tool::private_file::{self, sync_dir};
 
 /// Maximum length of an index line, in bytes: several times the longest path.
-const LONGEST_LINE: u64 = 64 * 1024;
+const MAX_LINE_BYTES: u64 = 64 * 1024;
 
-/// Length in bytes above which an index is rewritten when it is opened, with at most [`MOST_FILES`] files.
-const LONG_INDEX: u64 = 16 * 1024 * 1024;
-const MOST_FILES: usize = 40_000;
+/// Length in bytes above which an index is rewritten when it is opened, with at most [`MAX_INDEX_FILES`] files.
+const REWRITE_ABOVE_BYTES: u64 = 16 * 1024 * 1024;
+const MAX_INDEX_FILES: usize = 40_000;
 
 /// Contents and the index as files of a directory.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Disk {
     fn shorten(&self, history: &History) -> io::Result<(Locked, u64, History)> {
         let mut lines = Vec::new();
         let mut shorter = History::default();
-        for record in history.records(MOST_FILES) {
+        for record in history.records(MAX_INDEX_FILES) {
             record.write(&mut lines);
             shorter.apply(record);
         }
@@ -111,7 +111,7 @@ impl Disk {
         }
     }
 
-    fn place(&self, hash: &blake3::Hash, content: &[u8], sync: bool) -> io::Result<()> {
+    fn write_object(&self, hash: &blake3::Hash, content: &[u8], sync: bool) -> io::Result<()> {
         let object = self.object(hash);
         if sync {
             return private_file::replace(&object, content);
@@ -143,12 +143,12 @@ impl Shelf for Disk {
         }
         let Some(mut file) = self.open_index(create)? else { return Ok(None) };
         let unreadable = |error: io::Error| failed(&self.index_path(), "read", &error);
-        let (mut history, mut length) = read(&file).map_err(unreadable)?;
+        let (mut history, mut length) = read_index(&file).map_err(unreadable)?;
         // Cuts off the rest of a torn line, so that the next one is not joined to it.
         if file.metadata().map_err(unreadable)?.len() > length {
             file.set_len(length).map_err(|error| failed(&self.index_path(), "write", &error))?;
         }
-        if length > LONG_INDEX {
+        if length > REWRITE_ABOVE_BYTES {
             match self.shorten(&history) {
                 Ok(shorter) => (file, length, history) = shorter,
                 Err(error) => tracing::warn!(%error, "the index of file checkpoints could not be shortened"),
@@ -163,7 +163,7 @@ impl Shelf for Disk {
     }
 
     fn put(&self, hash: &blake3::Hash, content: &[u8], sync: bool) -> Result<(), CheckpointError> {
-        self.place(hash, content, sync).map_err(|error| failed(&self.object(hash), "write", &error))
+        self.write_object(hash, content, sync).map_err(|error| failed(&self.object(hash), "write", &error))
     }
 
     fn get(&self, hash: &blake3::Hash) -> io::Result<Vec<u8>> {
@@ -222,30 +222,30 @@ impl Shelf for Disk {
 }
 
 /// Reads the index up to the end of its last whole line.
-fn read(mut file: &File) -> io::Result<(History, u64)> {
+fn read_index(mut file: &File) -> io::Result<(History, u64)> {
     let mut history = History::default();
     let mut length = 0;
     // Lines read after the last whole one may be torn: only a later whole line proves that they are not.
-    let (mut at, mut doubtful) = (0, false);
+    let (mut position, mut may_be_torn) = (0, false);
     file.seek(SeekFrom::Start(0))?;
     let mut reader = BufReader::new(file);
     let mut line = Vec::new();
     loop {
         line.clear();
-        let read = (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line)? as u64;
+        let read = (&mut reader).take(MAX_LINE_BYTES).read_until(b'\n', &mut line)? as u64;
         if read == 0 {
             return Ok((history, length));
         }
-        at += read;
+        position += read;
         match line.strip_suffix(b"\n").and_then(Record::read) {
             Some(record) => {
-                if std::mem::take(&mut doubtful) {
+                if std::mem::take(&mut may_be_torn) {
                     history.damaged();
                 }
                 history.apply(record);
-                length = at;
+                length = position;
             }
-            None => doubtful = true,
+            None => may_be_torn = true,
         }
     }
 }

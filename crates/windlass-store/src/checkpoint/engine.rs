@@ -13,8 +13,8 @@ use windlass_session::{Checkpoint, CheckpointError, CheckpointErrorKind};
 use windlass_tool::{Clock, FileTree, Ids, WholeFile, WorkspaceError, WorkspaceErrorKind};
 use windlass_types::{EntryId, ToolUseId};
 
-/// Files up to this size in bytes are read concurrently, larger ones one at a time.
-const SMALL: u64 = 1024 * 1024;
+/// Maximum size in bytes of files that are read concurrently. Larger ones are read one at a time.
+const MAX_CONCURRENT_READ: u64 = 1024 * 1024;
 
 /// Checkpoints over a shelf.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(crate) struct Engine<S> {
     /// Predicate for files that may contain secrets, by their paths relative to the workspace.
     pub(crate) secrets: fn(&Path) -> bool,
     /// Held shared by work on a thread, even after its future is dropped.
-    at_work: Arc<RwLock<()>>,
+    running_work: Arc<RwLock<()>>,
 }
 
 /// Part of the engine used on threads that may block.
@@ -54,8 +54,8 @@ struct CheckpointHistory {
     pending: Vec<u8>,
     /// Total number of records.
     recorded: u64,
-    /// Number of the last record that must be durable before a call runs.
-    kept: u64,
+    /// Number of the last `Kept` record. A call may run only when it is durable.
+    last_kept: u64,
 }
 
 #[derive(Debug, Default)]
@@ -89,10 +89,10 @@ impl<S: Shelf> Core<S> {
     /// Adds a record to be written later. Returns its number.
     pub(crate) fn record(&self, record: Record) -> u64 {
         let mut known = self.known();
-        let CheckpointHistory { history, pending, recorded, kept } = &mut *known;
+        let CheckpointHistory { history, pending, recorded, last_kept } = &mut *known;
         *recorded += 1;
         if matches!(record, Record::Kept { .. }) {
-            *kept = *recorded;
+            *last_kept = *recorded;
         }
         record.write(pending);
         if let Some(history) = history {
@@ -168,13 +168,13 @@ impl<S: Shelf> Engine<S> {
             baseline: TurnMutex::default(),
             own: Vec::new(),
             secrets: |_| false,
-            at_work: Arc::default(),
+            running_work: Arc::default(),
         }
     }
 
     /// Waits until no work is in progress on a thread.
     pub(crate) async fn settle(&self) {
-        drop(self.at_work.write().await);
+        drop(self.running_work.write().await);
     }
 
     /// `true` if the path belongs to the session store itself.
@@ -189,16 +189,16 @@ impl<S: Shelf> Engine<S> {
     ) -> Result<T, CheckpointError> {
         let core = Arc::clone(&self.core);
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return work(&core) };
-        let at_work = Arc::clone(&self.at_work).read_owned().await;
+        let running_work = Arc::clone(&self.running_work).read_owned().await;
         let work = move || {
-            let done = work(&core);
+            let result = work(&core);
             // In this order: a waiter for the work finds the files of the store closed, if this was their last user.
             drop(core);
-            drop(at_work);
-            done
+            drop(running_work);
+            result
         };
-        let refused = |why| CheckpointError::new(CheckpointErrorKind::Io, format!("files cannot be kept: {why}"));
-        start_blocking(&runtime, work).map_err(refused)?.await.unwrap_or_else(|error| {
+        let no_thread = |error| CheckpointError::new(CheckpointErrorKind::Io, format!("files cannot be kept: {error}"));
+        start_blocking(&runtime, work).map_err(no_thread)?.await.unwrap_or_else(|error| {
             Err(CheckpointError::new(CheckpointErrorKind::Io, format!("keeping files was stopped: {error}")))
         })
     }
@@ -249,20 +249,20 @@ impl<S: Shelf> Engine<S> {
                 continue;
             }
             let _one_at_a_time;
-            let mut found = self.tree.read_whole(path, SMALL.min(self.limits.file_bytes)).await;
+            let mut found = self.tree.read_whole(path, MAX_CONCURRENT_READ.min(self.limits.file_bytes)).await;
             if matches!(found, Ok(WholeFile::TooLarge { .. })) {
                 _one_at_a_time = self.large.lock().await;
                 found = self.tree.read_whole(path, self.limits.file_bytes).await;
             }
             // The content is pinned until the record names it.
-            let (state, _pin) = self.place(path, found).await?;
+            let (state, _pin) = self.store_found(path, found).await?;
             let (id, tool, path) = (prompt.clone(), Some(tool_use.clone()), path.clone());
             self.core.record(Record::Kept { id, tool, path, state });
         }
         self.recorded_by_tools(paths).await;
         // Includes records that an earlier attempt could not write.
-        let kept = self.core.known().kept;
-        self.write(kept, true).await
+        let last_kept = self.core.known().last_kept;
+        self.write(last_kept, true).await
     }
 
     /// Records that others have changed a file since a tool did, if they have.
@@ -281,7 +281,7 @@ impl<S: Shelf> Engine<S> {
     }
 
     /// Stores the content found at a path.
-    async fn place(
+    async fn store_found(
         &self,
         path: &Path,
         found: Result<WholeFile, WorkspaceError>,
@@ -393,7 +393,7 @@ impl<S: Shelf> Engine<S> {
         self.loaded(true).await?;
         let mut last = 0;
         for path in paths {
-            let found = self.tree.read_whole(path, SMALL.min(self.limits.file_bytes)).await;
+            let found = self.tree.read_whole(path, MAX_CONCURRENT_READ.min(self.limits.file_bytes)).await;
             let state = found.ok().as_ref().and_then(seen);
             let state = state.unwrap_or_else(|| State::Unkept { why: "it was not read again".to_owned() });
             last = self.core.record(Record::Left { path: path.clone(), state });

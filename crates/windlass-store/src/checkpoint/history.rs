@@ -15,7 +15,7 @@ pub(crate) struct History {
     points: Vec<Point>,
     by_id: HashMap<EntryId, usize>,
     /// States of files as tools and rewinds left them, since they were kept last.
-    left: HashMap<PathBuf, Leaving>,
+    left: HashMap<PathBuf, LeftState>,
     /// Files that others have changed between tools, each with the number of checkpoints before the last such change.
     others: HashMap<PathBuf, usize>,
     objects: HashMap<blake3::Hash, Object>,
@@ -37,7 +37,7 @@ struct Point {
 
 /// State of a file as a tool or a rewind left it.
 #[derive(Debug)]
-struct Leaving {
+struct LeftState {
     state: State,
     /// Index of the checkpoint after which that was.
     at: usize,
@@ -75,7 +75,7 @@ impl History {
                 self.left.remove(&path);
             }
             Record::Left { path, state } => {
-                self.left.insert(path, Leaving { state, at: self.points.len().saturating_sub(1) });
+                self.left.insert(path, LeftState { state, at: self.points.len().saturating_sub(1) });
             }
             Record::Others { path } => {
                 let before = self.left.get(&path).map_or(self.points.len(), |left| left.at + 1);
@@ -104,12 +104,12 @@ impl History {
         self.points.push(Point { id, kind, at, kept: BTreeMap::new(), left_out: Vec::new(), is_dropped: false });
     }
 
-    /// Adds a file to the last checkpoint: its present content was there before everything later, whichever prompt's
-    /// run is in progress.
+    /// Adds a file to the last checkpoint. Its present content precedes all later changes, whichever prompt's run is in
+    /// progress.
     fn keep(&mut self, path: PathBuf, state: State) {
         let Some(last) = self.points.last() else { return };
         let left = self.left.remove(&path);
-        let is_others = |left: &Leaving| !matches!(state, State::Unkept { .. }) && !left.state.is_same(&state);
+        let is_others = |left: &LeftState| !matches!(state, State::Unkept { .. }) && !left.state.is_same(&state);
         if let Some(left) = left.filter(is_others) {
             // Changes by others are kept with later checkpoints, and lost with those after which tools changed the
             // file.
@@ -206,7 +206,7 @@ impl History {
 
     /// `true` if others have changed the file to this state, and that is not recorded yet.
     pub(crate) fn is_new_to_others(&self, path: &Path, now: &State) -> bool {
-        let is_recorded = |left: &Leaving| self.others.get(path).is_some_and(|before| *before > left.at);
+        let is_recorded = |left: &LeftState| self.others.get(path).is_some_and(|before| *before > left.at);
         self.left.get(path).is_some_and(|left| !left.state.is_same(now) && !is_recorded(left))
     }
 
@@ -253,17 +253,17 @@ impl History {
     pub(crate) fn make_room(&mut self, size: u64, limit: u64, needed: Option<&EntryId>) -> Option<Room> {
         let last = self.points.len().saturating_sub(1);
         let end = needed.and_then(|id| self.by_id.get(id)).map_or(last, |at| last.min(*at));
-        let enough = self.enough(size, limit, end)?;
+        let drop_count = self.drop_count(size, limit, end)?;
         let mut room = Room::default();
-        for at in 0..enough {
+        for at in 0..drop_count {
             room.removed.extend(self.drop_point(at));
         }
-        room.through = enough.checked_sub(1).and_then(|at| self.points.get(at)).map(|point| point.id.clone());
+        room.through = drop_count.checked_sub(1).and_then(|at| self.points.get(at)).map(|point| point.id.clone());
         Some(room)
     }
 
     /// Returns the number of the first `end` checkpoints that must be dropped until `size` bytes are within the limit.
-    fn enough(&self, size: u64, limit: u64, end: usize) -> Option<usize> {
+    fn drop_count(&self, size: u64, limit: u64, end: usize) -> Option<usize> {
         let mut bytes = self.bytes;
         let mut uses: HashMap<&blake3::Hash, usize> = HashMap::new();
         for (at, point) in self.points.iter().enumerate() {
@@ -317,12 +317,12 @@ impl History {
         let mut left = self.left.iter().take(most).collect::<Vec<_>>();
         left.sort_by_key(|(_, left)| left.at);
         let mut left = left.into_iter().peekable();
-        let mut leave_until = |at: usize, records: &mut Vec<Record>| {
+        let mut push_left_until = |at: usize, records: &mut Vec<Record>| {
             while let Some((path, left)) = left.next_if(|(_, left)| left.at < at) {
                 records.push(Record::Left { path: path.clone(), state: left.state.clone() });
             }
         };
-        leave_until(first, &mut records);
+        push_left_until(first, &mut records);
         for (at, point) in self.points.iter().enumerate().skip(first) {
             records.push(Record::Begin { id: point.id.clone(), kind: point.kind, at: point.at });
             records.extend(point.kept.iter().map(|(path, state)| Record::Kept {
@@ -338,7 +338,7 @@ impl History {
             }));
             let others = self.others.iter().filter(|(_, before)| **before == at + 1);
             records.extend(others.map(|(path, _)| Record::Others { path: path.clone() }));
-            leave_until(at + 1, &mut records);
+            push_left_until(at + 1, &mut records);
         }
         records
     }

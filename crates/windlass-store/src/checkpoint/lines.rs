@@ -3,22 +3,22 @@
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
 /// Maximum number of lines on each side that are compared one by one.
-const MOST_LINES: usize = 5_000;
+const MAX_LINES: usize = 5_000;
 
 /// Number of bytes examined to distinguish text from other content.
-const LOOKED_AT: usize = 8 * 1024;
+const SAMPLE_BYTES: usize = 8 * 1024;
 
 /// Returns the numbers of lines inserted and deleted when the first content becomes the second. Zero for content that
 /// is not text. If very many lines differ, common lines may be counted as well.
 pub(crate) fn count(from: &[u8], to: &[u8]) -> (u64, u64) {
-    if [from, to].iter().any(|content| content.iter().take(LOOKED_AT).any(|byte| *byte == 0)) {
+    if [from, to].iter().any(|content| content.iter().take(SAMPLE_BYTES).any(|byte| *byte == 0)) {
         return (0, 0);
     }
     let (from, to) = middles(from, to);
     let number = |part: &[u8]| part.split_inclusive(|byte| *byte == b'\n').count();
-    let (out, into) = (number(from), number(to));
-    if out == 0 || into == 0 || out > MOST_LINES || into > MOST_LINES {
-        return (into as u64, out as u64);
+    let (deleted, inserted) = (number(from), number(to));
+    if deleted == 0 || inserted == 0 || deleted > MAX_LINES || inserted > MAX_LINES {
+        return (inserted as u64, deleted as u64);
     }
     let from: Vec<&[u8]> = from.split_inclusive(|byte| *byte == b'\n').collect();
     let to: Vec<&[u8]> = to.split_inclusive(|byte| *byte == b'\n').collect();
@@ -47,8 +47,8 @@ fn middles<'a>(a: &'a [u8], b: &'a [u8]) -> (&'a [u8], &'a [u8]) {
     let same = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
     // The first line of the tail may have begun before.
     let tail = a.get(a.len() - same..).unwrap_or_default();
-    let whole = tail.iter().position(|byte| *byte == b'\n').map_or(0, |at| tail.len() - at - 1);
-    (a.get(..a.len() - whole).unwrap_or_default(), b.get(..b.len() - whole).unwrap_or_default())
+    let common_tail = tail.iter().position(|byte| *byte == b'\n').map_or(0, |at| tail.len() - at - 1);
+    (a.get(..a.len() - common_tail).unwrap_or_default(), b.get(..b.len() - common_tail).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn other_content_has_no_lines_and_much_text_is_bounded() {
         assert_eq!(count(b"\0\n\n", b"a\n"), (0, 0));
-        let (a, b) = ("a\n".repeat(MOST_LINES * 2), "b\n".repeat(MOST_LINES * 3));
+        let (a, b) = ("a\n".repeat(MAX_LINES * 2), "b\n".repeat(MAX_LINES * 3));
         assert_eq!(count(a.as_bytes(), b.as_bytes()), (15_000, 10_000));
         let long = format!("{a}x\n{a}");
         assert_eq!(count(long.as_bytes(), (a.clone() + "y\nz\n" + &a).as_bytes()), (2, 1));

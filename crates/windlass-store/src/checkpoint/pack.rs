@@ -39,10 +39,10 @@ impl Pack {
     pub(crate) fn add(&mut self, contents: &[Content]) -> io::Result<Vec<u64>> {
         let shared: Vec<Option<u64>> = contents.iter().map(|content| self.share(content)).collect();
         let (mut at, mut bytes) = (self.length, Vec::new());
-        let mut places = Vec::with_capacity(contents.len());
-        for (content, place) in contents.iter().zip(shared) {
-            places.push(place.unwrap_or(at));
-            if place.is_none() {
+        let mut offsets = Vec::with_capacity(contents.len());
+        for (content, offset) in contents.iter().zip(shared) {
+            offsets.push(offset.unwrap_or(at));
+            if offset.is_none() {
                 bytes.extend_from_slice(&content.bytes);
                 at = at.saturating_add(content.len());
             }
@@ -50,7 +50,7 @@ impl Pack {
         self.file.seek(SeekFrom::Start(self.length))?;
         self.file.write_all(&bytes)?;
         self.length = at;
-        Ok(places)
+        Ok(offsets)
     }
 
     /// Shares the blocks of a content's file, if possible. Returns the offset.

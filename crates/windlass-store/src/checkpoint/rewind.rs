@@ -15,26 +15,26 @@ use windlass_types::path::has_parent;
 struct Step {
     file: RewoundFile,
     /// Present state.
-    now: State,
+    present: State,
     /// State to restore.
-    then: State,
+    earlier: State,
     /// Present content; kept and then dropped from memory.
     content: Vec<u8>,
 }
 
 /// Result of comparing one file.
-enum Found {
+enum FileComparison {
     /// Unchanged.
     Same,
     Left(RewoundFile),
     Step(Step),
 }
 
-fn left(path: &Path, kind: NotRestoredKind, reason: impl Into<String>) -> Found {
-    Found::Left(RewoundFile::left(path, NotRestored::new(kind, reason)))
+fn not_restored(path: &Path, kind: NotRestoredKind, reason: impl Into<String>) -> FileComparison {
+    FileComparison::Left(RewoundFile::left(path, NotRestored::new(kind, reason)))
 }
 
-fn refused(error: &WorkspaceError) -> NotRestored {
+fn not_restored_error(error: &WorkspaceError) -> NotRestored {
     if error.kind == WorkspaceErrorKind::ContentChanged {
         let why = "it was changed outside this session at the same time";
         return NotRestored::new(NotRestoredKind::Conflict, why);
@@ -49,10 +49,10 @@ impl<S: Shelf> Engine<S> {
     pub(crate) async fn changes(&self, to: &EntryId, options: &RewindOptions) -> Result<Rewind, CheckpointError> {
         let _shared = self.turn.read().await;
         let mut files = Vec::new();
-        for (path, then) in self.targets(to).await? {
-            match self.find_out(to, &path, then, options).await? {
-                Found::Same => {}
-                Found::Left(file) | Found::Step(Step { file, .. }) => files.push(file),
+        for (path, earlier) in self.targets(to).await? {
+            match self.compare_file(to, &path, earlier, options).await? {
+                FileComparison::Same => {}
+                FileComparison::Left(file) | FileComparison::Step(Step { file, .. }) => files.push(file),
             }
         }
         Ok(Rewind::new(files, None))
@@ -61,13 +61,13 @@ impl<S: Shelf> Engine<S> {
     pub(crate) async fn rewind(&self, to: &EntryId, options: &RewindOptions) -> Result<Rewind, CheckpointError> {
         let _alone = self.turn.write().await;
         let (mut files, mut steps, mut pins) = (Vec::new(), Vec::new(), Vec::new());
-        for (path, then) in self.targets(to).await? {
-            match self.find_out(to, &path, then, options).await? {
-                Found::Same => {}
-                Found::Left(file) => files.push(file),
-                Found::Step(mut step) => {
+        for (path, earlier) in self.targets(to).await? {
+            match self.compare_file(to, &path, earlier, options).await? {
+                FileComparison::Same => {}
+                FileComparison::Left(file) => files.push(file),
+                FileComparison::Step(mut step) => {
                     // No file is changed before all of them are kept.
-                    if let Some(pin) = self.store_alone(&step.now, std::mem::take(&mut step.content), to).await? {
+                    if let Some(pin) = self.store_alone(&step.present, std::mem::take(&mut step.content), to).await? {
                         pins.push(pin);
                         steps.push(step);
                     } else {
@@ -81,13 +81,13 @@ impl<S: Shelf> Engine<S> {
         if steps.is_empty() {
             return Ok(Rewind::new(files, None));
         }
-        let undo = self.keep_all(&steps).await?;
+        let undo = self.keep_present_states(&steps).await?;
         drop(pins);
         let mut last = 0;
         for mut step in steps {
-            step.file.problem = self.carry_out(&step).await.err();
+            step.file.problem = self.restore(&step).await.err();
             if step.file.problem.is_none() {
-                let (path, state) = (step.file.path.clone(), step.then);
+                let (path, state) = (step.file.path.clone(), step.earlier);
                 last = self.core.record(Record::Left { path, state });
             }
             files.push(step.file);
@@ -101,11 +101,11 @@ impl<S: Shelf> Engine<S> {
     }
 
     /// Keeps the present states of files, as a checkpoint of its own.
-    async fn keep_all(&self, steps: &[Step]) -> Result<EntryId, CheckpointError> {
+    async fn keep_present_states(&self, steps: &[Step]) -> Result<EntryId, CheckpointError> {
         let undo = self.fresh_id();
         let mut last = self.record_begin(&undo, Kind::Rewind);
-        for Step { file, now, .. } in steps {
-            let (path, state) = (file.path.clone(), now.clone());
+        for Step { file, present, .. } in steps {
+            let (path, state) = (file.path.clone(), present.clone());
             last = self.core.record(Record::Kept { id: undo.clone(), tool: None, path, state });
         }
         self.write(last, true).await?;
@@ -113,98 +113,103 @@ impl<S: Shelf> Engine<S> {
     }
 
     /// Compares a file with its earlier state.
-    async fn find_out(
+    async fn compare_file(
         &self,
         to: &EntryId,
         path: &Path,
-        then: State,
+        earlier: State,
         options: &RewindOptions,
-    ) -> Result<Found, CheckpointError> {
+    ) -> Result<FileComparison, CheckpointError> {
         use NotRestoredKind::{CannotKeep, Conflict, Link, NotKept, Outside};
         // A path with `..` may begin in a directory and end outside of it.
         if has_parent(path) || !options.directories.iter().any(|directory| path.starts_with(directory)) {
-            return Ok(left(path, Outside, "it is not in the workspace"));
+            return Ok(not_restored(path, Outside, "it is not in the workspace"));
         }
-        if let State::Unkept { why } = then {
-            return Ok(left(path, NotKept, why));
+        if let State::Unkept { why } = earlier {
+            return Ok(not_restored(path, NotKept, why));
         }
         let found = match self.tree.read_whole(path, self.limits.file_bytes).await {
             Ok(found) => found,
-            Err(error) => return Ok(Found::Left(RewoundFile::left(path, refused(&error)))),
+            Err(error) => return Ok(FileComparison::Left(RewoundFile::left(path, not_restored_error(&error)))),
         };
-        let Some(now) = seen(&found) else {
-            return Ok(left(path, CannotKeep, "it has become too large to be kept first"));
+        let Some(present) = seen(&found) else {
+            return Ok(not_restored(path, CannotKeep, "it has become too large to be kept first"));
         };
-        if now.is_same(&then) {
-            return Ok(Found::Same);
+        if present.is_same(&earlier) {
+            return Ok(FileComparison::Same);
         }
         let content = match found {
             WholeFile::File(file) if file.names > 1 => {
-                return Ok(left(path, Link, "it has several names (hard links)"));
+                return Ok(not_restored(path, Link, "it has several names (hard links)"));
             }
             WholeFile::File(file) => file.content,
             WholeFile::Absent { .. } | WholeFile::TooLarge { .. } => Vec::new(),
         };
-        let change = match (&now, &then) {
+        let change = match (&present, &earlier) {
             (State::Absent { .. }, _) => FileChange::Created,
             (_, State::Absent { .. }) => FileChange::Deleted,
             _ => FileChange::Modified,
         };
         let mut file = RewoundFile::new(path, change);
         let is_others = |history: &History| {
-            history.left(path).is_some_and(|left| !left.is_same(&now)) || history.others_since(to, path)
+            history.left(path).is_some_and(|left| !left.is_same(&present)) || history.others_since(to, path)
         };
         file.conflict = self.core.look(is_others) == Some(true);
         if file.conflict && options.leave_conflicts {
             file.problem = Some(NotRestored::new(Conflict, "it was changed outside this session since"));
-            return Ok(Found::Left(file));
+            return Ok(FileComparison::Left(file));
         }
-        let (content, counted) = self.compare(content, then.clone()).await?;
+        let (content, counted) = self.compare(content, earlier.clone()).await?;
         match counted {
             Some((insertions, deletions)) => {
                 (file.insertions, file.deletions) = (insertions, deletions);
-                Ok(Found::Step(Step { file, now, then, content }))
+                Ok(FileComparison::Step(Step { file, present, earlier, content }))
             }
-            None => Ok(left(path, NotKept, "its earlier content is missing or damaged")),
+            None => Ok(not_restored(path, NotKept, "its earlier content is missing or damaged")),
         }
     }
 
     /// Counts the lines in which the present content differs from the one to restore, if that can be read.
-    async fn compare(&self, now: Vec<u8>, then: State) -> Result<(Vec<u8>, Option<(u64, u64)>), CheckpointError> {
+    async fn compare(
+        &self,
+        present: Vec<u8>,
+        earlier: State,
+    ) -> Result<(Vec<u8>, Option<(u64, u64)>), CheckpointError> {
         self.off_thread(move |core| {
-            let counted = content(&core.shelf, &then).map(|then| lines::count(&now, &then));
-            Ok((now, counted))
+            let counted = content(&core.shelf, &earlier).map(|earlier| lines::count(&present, &earlier));
+            Ok((present, counted))
         })
         .await
     }
 
     /// Restores a file, if its content still is the kept one.
-    async fn carry_out(&self, step: &Step) -> Result<(), NotRestored> {
+    async fn restore(&self, step: &Step) -> Result<(), NotRestored> {
         let path: PathBuf = step.file.path.clone();
-        let found = self.tree.read_whole(&path, self.limits.file_bytes).await.map_err(|error| refused(&error))?;
-        if !seen(&found).is_some_and(|now| now.is_same(&step.now)) {
-            return Err(refused(&WorkspaceError::content_changed(&path)));
+        let found =
+            self.tree.read_whole(&path, self.limits.file_bytes).await.map_err(|error| not_restored_error(&error))?;
+        if !seen(&found).is_some_and(|present| present.is_same(&step.present)) {
+            return Err(not_restored_error(&WorkspaceError::content_changed(&path)));
         }
         // Compared once more at the moment when the file is replaced.
-        let now = match &found {
+        let present = match &found {
             WholeFile::File(file) => Some(file.content.as_slice()),
             WholeFile::Absent { .. } | WholeFile::TooLarge { .. } => None,
         };
-        let done = match &step.then {
-            State::Absent { parents } => match now {
-                Some(now) => self.tree.compare_and_remove(&path, now, *parents).await,
+        let done = match &step.earlier {
+            State::Absent { parents } => match present {
+                Some(present) => self.tree.compare_and_remove(&path, present, *parents).await,
                 None => self.tree.remove(&path, *parents).await,
             },
             State::File { mode, .. } => {
-                let wanted = step.then.clone();
-                let content = self.off_thread(move |core| Ok(content(&core.shelf, &wanted))).await.ok().flatten();
+                let target = step.earlier.clone();
+                let content = self.off_thread(move |core| Ok(content(&core.shelf, &target))).await.ok().flatten();
                 let missing =
                     || NotRestored::new(NotRestoredKind::NotKept, "its earlier content is missing or damaged");
-                self.tree.compare_and_put(&path, now, &content.ok_or_else(missing)?, *mode).await
+                self.tree.compare_and_put(&path, present, &content.ok_or_else(missing)?, *mode).await
             }
             State::Unkept { why } => return Err(NotRestored::new(NotRestoredKind::NotKept, why.clone())),
         };
-        done.map_err(|error| refused(&error))
+        done.map_err(|error| not_restored_error(&error))
     }
 }
 

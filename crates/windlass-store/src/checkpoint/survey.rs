@@ -10,17 +10,17 @@ use windlass_session::{ChangedBy, CheckpointError, LeftOut, Survey};
 use windlass_tool::{SurveyChange, Surveyed, TreeSurvey, WholeFile, WorkspaceError};
 
 /// Maximum number of entries of a surveyed directory tree.
-const MOST_ENTRIES: usize = 1_000_000;
+const MAX_ENTRIES: usize = 1_000_000;
 
 /// Maximum number of files and bytes that are read as a group, so that memory use stays constant.
 const GROUP_FILES: usize = 512;
 const GROUP_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Maximum number of repeated scans for files that have changed while the baseline was made.
-const ROUNDS: usize = 3;
+const MAX_ROUNDS: usize = 3;
 
 /// Reason for a file that kept changing.
-const RESTLESS: &str = "it changed while the baseline was made";
+const KEPT_CHANGING: &str = "it changed while the baseline was made";
 
 /// Present state of a file.
 struct PresentFile {
@@ -30,7 +30,7 @@ struct PresentFile {
 }
 
 /// State of a file at the last survey.
-enum Was {
+enum EarlierState {
     /// Not examined.
     Unseen,
     Absent,
@@ -39,7 +39,7 @@ enum Was {
 
 /// A file that differs, or may.
 struct DifferingFile {
-    was: Was,
+    was: EarlierState,
     now: PresentFile,
     /// `true` if the file system reports a change, `false` if one could only not be ruled out.
     is_certain: bool,
@@ -48,9 +48,9 @@ struct DifferingFile {
 impl DifferingFile {
     fn is_real(&self) -> bool {
         match &self.was {
-            Was::Unseen => false,
-            Was::Absent => !matches!(self.now.state, State::Absent { .. }),
-            Was::Known(was) => {
+            EarlierState::Unseen => false,
+            EarlierState::Absent => !matches!(self.now.state, State::Absent { .. }),
+            EarlierState::Known(was) => {
                 let is_comparable = !matches!(self.now.state, State::Unkept { .. });
                 !was.state.is_same(&self.now.state) && (self.is_certain || is_comparable)
             }
@@ -71,7 +71,7 @@ impl<S: Shelf> Engine<S> {
             }
             match baseline.trees.get(&root).cloned() {
                 None => self.begin_baseline(&mut baseline, &root, survey).await?,
-                Some(Tree::Surveyed(before)) => self.look_again(&mut baseline, &root, before, survey).await?,
+                Some(Tree::Surveyed(before)) => self.survey_again(&mut baseline, &root, before, survey).await?,
                 Some(Tree::GivenUp) => {}
             }
         }
@@ -99,7 +99,7 @@ impl<S: Shelf> Engine<S> {
             baseline.begin();
             self.off_thread(|core| core.shelf.clear_baseline()).await?;
         }
-        let Some(mut tree) = self.look_over(baseline, root, None, survey).await else { return Ok(()) };
+        let Some(mut tree) = self.scan(baseline, root, None, survey).await else { return Ok(()) };
         let files = tree.files().filter(|(path, _)| !self.is_own(path));
         let why_not = |path: &Path| self.is_secret(path, root).then_some(SECRET);
         let plan = plan(files, why_not, self.limits.file_bytes, baseline.room(self.limits.baseline_bytes));
@@ -110,19 +110,20 @@ impl<S: Shelf> Engine<S> {
         self.name_left_out(survey, &named(&plan.left_out, root));
         for group in groups(plan.kept, |(_, size)| *size) {
             let found = self.read(group.into_iter().map(|(path, _)| path).collect()).await?;
-            self.take_in(baseline, found).await?;
+            self.store_present(baseline, found).await?;
         }
-        for round in 1..=ROUNDS {
+        for round in 1..=MAX_ROUNDS {
             let before = Some(Arc::clone(&tree));
-            let Some(later) = self.look_over(baseline, root, before, survey).await else { return Ok(()) };
-            let is_quiet = self.settle_baseline(baseline, later.changes_since(&tree), (root, round == ROUNDS)).await?;
+            let Some(later) = self.scan(baseline, root, before, survey).await else { return Ok(()) };
+            let is_quiet =
+                self.settle_baseline(baseline, later.changes_since(&tree), (root, round == MAX_ROUNDS)).await?;
             tree = later;
             if is_quiet {
                 break;
             }
         }
         let unseen = self.read_unseen(baseline, &tree, root).await?;
-        self.take_in(baseline, unseen.into_iter().map(|change| change.now).collect()).await?;
+        self.store_present(baseline, unseen.into_iter().map(|change| change.now).collect()).await?;
         self.notice_others_since_tools(baseline, root);
         baseline.trees.insert(root.to_owned(), Tree::Surveyed(tree));
         Ok(())
@@ -153,20 +154,20 @@ impl<S: Shelf> Engine<S> {
             let found = changes.into_iter().map(|DifferingFile { mut now, is_certain, .. }| {
                 if is_certain && is_last && matches!(now.state, State::File { .. }) {
                     now = PresentFile {
-                        state: State::Unkept { why: RESTLESS.to_owned() },
+                        state: State::Unkept { why: KEPT_CHANGING.to_owned() },
                         content: Content::default(),
                         ..now
                     };
                 }
                 now
             });
-            self.take_in(baseline, found.collect()).await?;
+            self.store_present(baseline, found.collect()).await?;
         }
         Ok(is_quiet)
     }
 
     /// Finds the changes in a directory.
-    async fn look_again(
+    async fn survey_again(
         &self,
         baseline: &mut Baseline,
         root: &Path,
@@ -175,11 +176,11 @@ impl<S: Shelf> Engine<S> {
     ) -> Result<(), CheckpointError> {
         let known = Arc::clone(&before);
         let found = match survey.changed_by {
-            ChangedBy::Others => self.tree.survey_reported(root, known, MOST_ENTRIES).await,
+            ChangedBy::Others => self.tree.survey_reported(root, known, MAX_ENTRIES).await,
             // After a call everything is examined: unreported changes must be found as well.
-            _ => self.tree.survey(root, Some(known), MOST_ENTRIES).await,
+            _ => self.tree.survey(root, Some(known), MAX_ENTRIES).await,
         };
-        let Some(now) = self.usable(baseline, root, found, survey) else { return Ok(()) };
+        let Some(now) = self.check_complete(baseline, root, found, survey) else { return Ok(()) };
         for group in groups(now.changes_since(&before), size_of) {
             let changes = self.read_changes(baseline, group, (root, survey.changed_by)).await?;
             self.record_changes(baseline, &before, changes, survey).await?;
@@ -208,7 +209,7 @@ impl<S: Shelf> Engine<S> {
             }
             found.push(change.now);
         }
-        self.take_in(baseline, found).await
+        self.store_present(baseline, found).await
     }
 
     /// Records a change: as one of the session, or as one of others.
@@ -251,7 +252,7 @@ impl<S: Shelf> Engine<S> {
         before: &TreeSurvey,
         change: &DifferingFile,
     ) -> Result<(State, Option<Vec<u8>>), CheckpointError> {
-        let Was::Known(was) = &change.was else {
+        let EarlierState::Known(was) = &change.was else {
             let above = change.now.path.ancestors().skip(1);
             let missing = above.take_while(|folder| before.lacks_folder(folder)).count();
             return Ok((State::Absent { parents: u32::try_from(missing).unwrap_or(u32::MAX) }, None));
@@ -267,20 +268,20 @@ impl<S: Shelf> Engine<S> {
     }
 
     /// Scans a whole directory. `None` if that fails: the reason is recorded.
-    async fn look_over(
+    async fn scan(
         &self,
         baseline: &mut Baseline,
         root: &Path,
         before: Option<Arc<TreeSurvey>>,
         survey: &Survey,
     ) -> Option<Arc<TreeSurvey>> {
-        let found = self.tree.survey(root, before, MOST_ENTRIES).await;
-        self.usable(baseline, root, found, survey)
+        let found = self.tree.survey(root, before, MAX_ENTRIES).await;
+        self.check_complete(baseline, root, found, survey)
     }
 
     /// Returns the result of a scan, if it is complete. Otherwise the directory is given up, and the reason is
     /// recorded.
-    fn usable(
+    fn check_complete(
         &self,
         baseline: &mut Baseline,
         root: &Path,
@@ -289,7 +290,7 @@ impl<S: Shelf> Engine<S> {
     ) -> Option<Arc<TreeSurvey>> {
         let why = match found {
             Ok(found) if !found.is_cut => return Some(Arc::new(found)),
-            Ok(_) => format!("it has more than {MOST_ENTRIES} entries: what programs change in it is not known"),
+            Ok(_) => format!("it has more than {MAX_ENTRIES} entries: what programs change in it is not known"),
             Err(error) => format!("what programs change in it is not known: {error}"),
         };
         tracing::warn!(directory = %root.display(), why, "no baseline of the workspace");
@@ -327,12 +328,12 @@ impl<S: Shelf> Engine<S> {
             }
             let known = baseline.get(&path).cloned();
             let was = match known.or_else(|| before.and_then(no_file).map(Known::without_content)) {
-                Some(known) => Was::Known(known),
-                None if before == Some(Surveyed::LeftOut) => Was::Unseen,
-                None => Was::Absent,
+                Some(known) => EarlierState::Known(known),
+                None if before == Some(Surveyed::LeftOut) => EarlierState::Unseen,
+                None => EarlierState::Absent,
             };
             // A file created by the session is no secret of others.
-            let is_own = changed_by == ChangedBy::Session && matches!(was, Was::Absent);
+            let is_own = changed_by == ChangedBy::Session && matches!(was, EarlierState::Absent);
             let state = match now {
                 None => Some(State::Absent { parents: 0 }),
                 Some(Surveyed::File(_)) if !is_own && self.is_secret(&path, root) => {
@@ -348,7 +349,7 @@ impl<S: Shelf> Engine<S> {
         }
         found.extend(self.read(read).await?);
         let change = |now: PresentFile| {
-            let (was, is_certain) = certain.remove(&now.path).unwrap_or((Was::Unseen, true));
+            let (was, is_certain) = certain.remove(&now.path).unwrap_or((EarlierState::Unseen, true));
             DifferingFile { was, now, is_certain }
         };
         Ok(found.into_iter().map(change).collect())
@@ -369,7 +370,7 @@ impl<S: Shelf> Engine<S> {
         let tracked = self.core.look(|history| history.tracked()).unwrap_or_default();
         let found = self.read(tracked.into_iter().filter(is_unseen).collect()).await?;
         let change = |now: PresentFile| {
-            let was = baseline.get(&now.path).cloned().map_or(Was::Unseen, Was::Known);
+            let was = baseline.get(&now.path).cloned().map_or(EarlierState::Unseen, EarlierState::Known);
             DifferingFile { was, now, is_certain: true }
         };
         Ok(found.into_iter().map(change).collect())
@@ -382,12 +383,12 @@ impl<S: Shelf> Engine<S> {
         }
         let limit = self.limits.file_bytes;
         let found = self.tree.read_each(paths.clone(), limit).await;
-        let read = move || paths.into_iter().zip(found).map(|(path, found)| whole(path, found, limit)).collect();
+        let read = move || paths.into_iter().zip(found).map(|(path, found)| present_file(path, found, limit)).collect();
         self.off_thread(move |_| Ok(read())).await
     }
 
     /// Stores the present states of files, with their contents as far as there is space.
-    async fn take_in(&self, baseline: &mut Baseline, found: Vec<PresentFile>) -> Result<(), CheckpointError> {
+    async fn store_present(&self, baseline: &mut Baseline, found: Vec<PresentFile>) -> Result<(), CheckpointError> {
         let (mut new, mut contents) = (Vec::new(), Vec::new());
         for PresentFile { path, state, content } in found {
             let State::File { hash, size, .. } = state else {
@@ -422,7 +423,7 @@ impl<S: Shelf> Engine<S> {
     }
 }
 
-fn whole(path: PathBuf, found: Result<WholeFile, WorkspaceError>, limit: u64) -> PresentFile {
+fn present_file(path: PathBuf, found: Result<WholeFile, WorkspaceError>, limit: u64) -> PresentFile {
     let (state, content) = match (found.as_ref().ok().and_then(seen), found) {
         (Some(state), Ok(WholeFile::File(file))) => {
             let open = file.file().cloned();

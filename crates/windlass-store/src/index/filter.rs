@@ -7,7 +7,7 @@ use windlass_session::{ProjectKey, SearchWords, SessionSummary};
 use windlass_types::Timestamp;
 
 /// Default number of sessions of a page.
-const PAGE: usize = 50;
+const DEFAULT_PAGE: usize = 50;
 
 /// Conditions of a list, and its range.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ impl Filter {
             tag: None,
             since: None,
             until: None,
-            limit: PAGE,
+            limit: DEFAULT_PAGE,
             after: None,
             digests: false,
             from_logs: false,

@@ -9,7 +9,7 @@ use windlass_session::{LogText, LogTextKind, SessionDigest, SessionSummary};
 use windlass_types::SessionId;
 
 /// Maximum length of a line, in bytes. A longer one is skipped.
-const LONGEST: u64 = 16 * 1024 * 1024;
+const MAX_LINE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Log of a session, open for reading.
 #[derive(Debug)]
@@ -48,10 +48,10 @@ impl LogReader {
         let (mut line, mut end) = (Vec::new(), from);
         loop {
             line.clear();
-            let mut length = reader.by_ref().take(LONGEST).read_until(b'\n', &mut line)? as u64;
+            let mut length = reader.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line)? as u64;
             if line.pop_if(|last| *last == b'\n').is_some() {
                 digest.add(&line, &mut found);
-            } else if length == LONGEST {
+            } else if length == MAX_LINE_BYTES {
                 line.clear();
                 match skip_line(&mut reader)? {
                     Some(rest) => length += rest,
@@ -100,6 +100,6 @@ fn skip_line(reader: &mut impl BufRead) -> io::Result<Option<u64>> {
 
 /// Returns the text by which a session is found beside its messages.
 pub(super) fn title_text(summary: &SessionSummary) -> Option<LogText> {
-    let said: Vec<&str> = summary.custom_title.iter().chain(&summary.tag).map(String::as_str).collect();
-    (!said.is_empty()).then(|| LogText::new(LogTextKind::Title, said.join("\n")))
+    let texts: Vec<&str> = summary.custom_title.iter().chain(&summary.tag).map(String::as_str).collect();
+    (!texts.is_empty()).then(|| LogText::new(LogTextKind::Title, texts.join("\n")))
 }

@@ -12,7 +12,7 @@ use std::io;
 use windlass_session::{LogText, SUMMARY_BYTES, SearchWords, SessionDigest, StoreError};
 
 /// Maximum number of log bytes read for one page. A page that would need more ends early.
-const MOST_READ: u64 = 256 * 1024 * 1024;
+const MAX_READ_BYTES: u64 = 256 * 1024 * 1024;
 
 pub(super) fn page(roots: &Roots, filter: &Filter) -> Result<SessionPage, StoreError> {
     if filter.words.as_ref().is_some_and(SearchWords::is_empty) {
@@ -24,27 +24,27 @@ pub(super) fn page(roots: &Roots, filter: &Filter) -> Result<SessionPage, StoreE
         let walked = walk(roots, None)?;
         // Nothing is created in a home without sessions.
         if walked.logs.is_empty() && !sqlite::is_there(roots) {
-            return of_logs(filter, walked, PageSource::Logs);
+            return page_from_logs(filter, walked, PageSource::Logs);
         }
         return match sqlite::page(roots, filter, &walked) {
             Ok(page) => page,
-            Err(problem) => of_logs(filter, walked, PageSource::LogsInsteadOfIndex { problem }),
+            Err(problem) => page_from_logs(filter, walked, PageSource::LogsInsteadOfIndex { problem }),
         };
     }
-    of_logs(filter, walk(roots, filter.project.as_ref())?, PageSource::Logs)
+    page_from_logs(filter, walk(roots, filter.project.as_ref())?, PageSource::Logs)
 }
 
-fn of_logs(filter: &Filter, walked: Walked, source: PageSource) -> Result<SessionPage, StoreError> {
+fn page_from_logs(filter: &Filter, walked: Walked, source: PageSource) -> Result<SessionPage, StoreError> {
     let Walked { logs, skipped } = walked;
     let mut draft = Draft::new(filter, skipped);
     let (mut ends, mut read) = (Ends::default(), 0);
     let reads_whole = filter.words.is_some() || filter.digests;
     let mut logs = wanted(filter, &logs)?.into_iter().peekable();
-    while !draft.is_full() && read < MOST_READ {
+    while !draft.is_full() && read < MAX_READ_BYTES {
         let Some(log) = logs.next() else { break };
         // For other filters the ends are read.
         read += if reads_whole { log.size } else { log.size.min(2 * SUMMARY_BYTES as u64) };
-        match said(filter, log, &mut ends) {
+        match facts_of(filter, log, &mut ends) {
             Ok(said) => draft.take(log, said),
             Err(error) => draft.skip(log, &error),
         }
@@ -53,7 +53,7 @@ fn of_logs(filter: &Filter, walked: Walked, source: PageSource) -> Result<Sessio
 }
 
 /// Returns the facts from a log for a search; `None` if it does not match.
-fn said(filter: &Filter, log: &LogFile, ends: &mut Ends) -> io::Result<Option<Said>> {
+fn facts_of(filter: &Filter, log: &LogFile, ends: &mut Ends) -> io::Result<Option<Said>> {
     let mut reader = LogReader::open(&log.path)?;
     let Some(summary) = reader.summary(ends, &log.id)? else { return Ok(None) };
     if !filter.fits(&summary) {
@@ -64,9 +64,9 @@ fn said(filter: &Filter, log: &LogFile, ends: &mut Ends) -> io::Result<Option<Sa
     }
     let mut digest = SessionDigest::default();
     let mut found = filter.words.as_ref().map(SessionMatches::new);
-    let mut look = |text: LogText| found.iter_mut().for_each(|found| found.look(&text));
-    title_text(&summary).into_iter().for_each(&mut look);
-    reader.lines(0, &mut digest, look)?;
+    let mut search_text = |text: LogText| found.iter_mut().for_each(|found| found.search_text(&text));
+    title_text(&summary).into_iter().for_each(&mut search_text);
+    reader.lines(0, &mut digest, search_text)?;
     let Some(found) = found else { return Ok(Some(Said { summary, digest: Some(digest), matches: Vec::new() })) };
     Ok(found.matches().map(|matches| Said { summary, digest: Some(digest), matches }))
 }
@@ -87,7 +87,7 @@ impl<'a> SessionMatches<'a> {
     }
 
     /// Searches the words in the next text.
-    fn look(&mut self, text: &LogText) {
+    fn search_text(&mut self, text: &LogText) {
         let bits = self.words.found_in(&text.text);
         let count = bits.count_ones();
         self.bits |= bits;

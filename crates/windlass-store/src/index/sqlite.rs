@@ -31,10 +31,10 @@ const FOLDER: &str = "windlass-index";
 
 /// File of the index, and SQLite's files beside it.
 const FILE: &str = "sessions.sqlite3";
-const BESIDE: [&str; 3] = ["sessions.sqlite3-wal", "sessions.sqlite3-shm", "sessions.sqlite3-journal"];
+const SIDE_FILES: [&str; 3] = ["sessions.sqlite3-wal", "sessions.sqlite3-shm", "sessions.sqlite3-journal"];
 
 /// Number of attempts to lock: for 2 seconds.
-const TRIES: u32 = 200;
+const MAX_TRIES: u32 = 200;
 
 /// Returns the folder of the index of a home.
 fn folder(roots: &Roots) -> PathBuf {
@@ -67,12 +67,12 @@ pub(super) fn page(roots: &Roots, filter: &Filter, walked: &Walked) -> Result<Re
     if folder.is_symlink() {
         return Err(format!("{} is a link, not a directory", folder.display()));
     }
-    let mut tried = page_of(&folder, roots, filter, walked);
-    if let Err(Trouble::Damaged(_)) = tried {
+    let mut result = page_of(&folder, roots, filter, walked);
+    if let Err(Trouble::Damaged(_)) = result {
         replace(&folder).map_err(|trouble| trouble.to_string())?;
-        tried = page_of(&folder, roots, filter, walked);
+        result = page_of(&folder, roots, filter, walked);
     }
-    tried.map_err(|trouble| trouble.to_string())
+    result.map_err(|trouble| trouble.to_string())
 }
 
 fn page_of(
@@ -106,7 +106,7 @@ fn page_of(
 fn lock(folder: &Path, take: impl Fn(&File) -> Result<(), TryLockError>) -> Result<File, Trouble> {
     let path = folder.join("lock");
     let file = open::append(&path, true).map_err(|error| Trouble::io(&path, &error))?;
-    match private_file::lock(&file, take, |tried| tried < TRIES) {
+    match private_file::lock(&file, take, |tried| tried < MAX_TRIES) {
         Ok(true) => Ok(file),
         Ok(false) => Err(Trouble::Unusable("another process is using it".to_owned())),
         Err(error) => Err(Trouble::io(&path, &error)),
@@ -116,7 +116,7 @@ fn lock(folder: &Path, take: impl Fn(&File) -> Result<(), TryLockError>) -> Resu
 /// Removes an unreadable index, so that the next use creates a new one.
 fn replace(folder: &Path) -> Result<(), Trouble> {
     let _alone = lock(folder, File::try_lock)?;
-    for name in BESIDE.into_iter().chain([FILE]) {
+    for name in SIDE_FILES.into_iter().chain([FILE]) {
         let path = folder.join(name);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Trouble::io(&path, &error)),

@@ -45,7 +45,7 @@ pub(super) struct Walked {
 pub(super) fn walk(roots: &Roots, project: Option<&ProjectKey>) -> Result<Walked, StoreError> {
     roots.check_home()?;
     let mut walked = Walked::default();
-    for (at, projects) in roots.projects().enumerate() {
+    for (index, projects) in roots.projects().enumerate() {
         let failed = |error: io::Error| disk::error(&projects, "read", &error);
         let folders = match project {
             Some(project) => Roots::folders(&projects, project).map_err(failed)?,
@@ -55,7 +55,7 @@ pub(super) fn walk(roots: &Roots, project: Option<&ProjectKey>) -> Result<Walked
             }
         };
         for folder in folders {
-            walked.folder(&folder, at > 0);
+            walked.folder(&folder, index > 0);
         }
     }
     Ok(walked)
@@ -107,10 +107,10 @@ pub(super) fn wanted<'a>(filter: &Filter, logs: &'a [LogFile]) -> Result<Vec<&'a
     wanted.retain(|log| seen.insert(&log.id));
     let after = filter.after.as_ref().map(|cursor| place(cursor, &wanted)).transpose()?;
     wanted.retain(|log| {
-        let at = log.millis();
-        after.as_ref().is_none_or(|(modified, id)| (at, *id) < (*modified, &log.id))
-            && filter.since.is_none_or(|since| at >= since.millis())
-            && filter.until.is_none_or(|until| at < until.millis())
+        let millis = log.millis();
+        after.as_ref().is_none_or(|(modified, id)| (millis, *id) < (*modified, &log.id))
+            && filter.since.is_none_or(|since| millis >= since.millis())
+            && filter.until.is_none_or(|until| millis < until.millis())
     });
     Ok(wanted)
 }

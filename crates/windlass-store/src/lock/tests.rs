@@ -87,7 +87,7 @@ fn another_process_is_refused_at_once() {
     let Err(LockError::Held(who)) = refused else { panic!("{refused:?}") };
     let who = who.to_string();
     if cfg!(target_os = "linux") {
-        assert_eq!((holder, tries(holder)), (Holder::Other(pid), 0));
+        assert_eq!((holder, max_retries(holder)), (Holder::Other(pid), 0));
         assert_eq!(who.to_string(), format!("process {pid}"));
     }
 }
@@ -103,7 +103,7 @@ fn a_killed_process_leaves_a_lock_no_longer_than_what_it_was_starting() {
         assert_eq!(holder(&file), Holder::NoOne);
     }
     // The wait covers that time.
-    assert_eq!(private_file::LOCK_PAUSE * tries(holder(&file)), Duration::from_secs(1));
+    assert_eq!(private_file::LOCK_PAUSE * max_retries(holder(&file)), Duration::from_secs(1));
     kill(program);
     // A killed process ends after its signal, not at once.
     let locked = (0..).find_map(|_| Locked::open(&path, false).ok());

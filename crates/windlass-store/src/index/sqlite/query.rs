@@ -33,8 +33,8 @@ impl<'a> Query<'a> {
         };
         let mut having = texts.iter().map(sessions).reduce(|all, some| &all & &some);
         if filter.title.is_some() || filter.tag.is_some() {
-            let noted = noted(connection, filter)?;
-            having = Some(having.map_or_else(|| noted.clone(), |having| &having & &noted));
+            let titled_sessions = titled_sessions(connection, filter)?;
+            having = Some(having.map_or_else(|| titled_sessions.clone(), |having| &having & &titled_sessions));
         }
         Ok(Self { connection, filter, having, texts })
     }
@@ -70,11 +70,11 @@ impl<'a> Query<'a> {
 
     /// Returns the texts of a session with most words of the search.
     fn matches(&self, session: i64, words: &SearchWords) -> Result<Vec<SessionMatch>, Trouble> {
-        let (first, behind) = (session << TEXT_BITS, (session + 1) << TEXT_BITS);
+        let (first, end) = (session << TEXT_BITS, (session + 1) << TEXT_BITS);
         let mut texts: BTreeMap<i64, u32> = BTreeMap::new();
         for having in &self.texts {
             let from = having.partition_point(|text| *text < first);
-            for text in having.iter().skip(from).take_while(|text| **text < behind) {
+            for text in having.iter().skip(from).take_while(|text| **text < end) {
                 *texts.entry(*text).or_default() += 1;
             }
         }
@@ -101,7 +101,7 @@ fn texts_with(connection: &Connection, word: &str) -> Result<Vec<i64>, Trouble> 
 }
 
 /// Returns the sessions with the wanted title and tag.
-fn noted(connection: &Connection, filter: &Filter) -> Result<HashSet<i64>, Trouble> {
+fn titled_sessions(connection: &Connection, filter: &Filter) -> Result<HashSet<i64>, Trouble> {
     let mut statement =
         connection.prepare("SELECT number, title, tag FROM sessions WHERE title IS NOT NULL OR tag IS NOT NULL")?;
     let mut rows = statement.query([])?;

@@ -37,11 +37,11 @@ pub(super) fn refresh(
     logs: &[LogFile],
 ) -> Result<(States, Vec<SkippedFile>), Trouble> {
     let mut known = states(connection)?;
-    let there: HashSet<&str> = logs.iter().map(|log| log.place.as_str()).collect();
+    let present: HashSet<&str> = logs.iter().map(|log| log.place.as_str()).collect();
     let is_ours = |place: &str| roots.iter().any(|root| Path::new(place).starts_with(root));
-    let gone: Vec<(String, State)> =
-        known.extract_if(|place, _| !there.contains(place.as_str()) && is_ours(place)).collect();
-    for batch in gone.chunks(BATCH_LOGS) {
+    let removed: Vec<(String, State)> =
+        known.extract_if(|place, _| !present.contains(place.as_str()) && is_ours(place)).collect();
+    for batch in removed.chunks(BATCH_LOGS) {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         for (_, state) in batch {
             forget(&transaction, state.number)?;
@@ -52,12 +52,12 @@ pub(super) fn refresh(
         known.get(&log.place).is_none_or(|state| (state.size, state.modified) != (log.size, log.modified))
     };
     let stale: Vec<&LogFile> = logs.iter().filter(is_stale).collect();
-    let unread = take_in_all(connection, &stale, &mut known)?;
+    let unread = index_logs(connection, &stale, &mut known)?;
     Ok((known, unread))
 }
 
 /// Indexes logs, several in each transaction, and returns those that cannot be read.
-fn take_in_all(
+fn index_logs(
     connection: &mut Connection,
     stale: &[&LogFile],
     known: &mut States,
@@ -69,7 +69,7 @@ fn take_in_all(
         let (mut count, mut bytes) = (0, 0);
         while let Some(log) = stale.next_if(|_| count < BATCH_LOGS && bytes < BATCH_BYTES) {
             (count, bytes) = (count + 1, bytes + log.size);
-            match take_in(&transaction, log, &mut ends)? {
+            match index_log(&transaction, log, &mut ends)? {
                 Ok(number) => {
                     known.insert(log.place.clone(), State { number, size: log.size, modified: log.modified });
                 }
@@ -124,25 +124,25 @@ struct Progress {
 }
 
 /// Indexes the new lines of a log. The inner error is that of the log, of which nothing is kept then.
-fn take_in(transaction: &Transaction<'_>, log: &LogFile, ends: &mut Ends) -> Result<io::Result<i64>, Trouble> {
+fn index_log(transaction: &Transaction<'_>, log: &LogFile, ends: &mut Ends) -> Result<io::Result<i64>, Trouble> {
     let mut reader = match LogReader::open(&log.path) {
         Ok(reader) => reader,
         Err(error) => return Ok(Err(error)),
     };
-    let (number, mut progress) = match begin(transaction, &log.place, &mut reader)? {
+    let (number, mut progress) = match start_indexing(transaction, &log.place, &mut reader)? {
         Ok(begun) => begun,
         Err(error) => return Ok(Err(error)),
     };
-    let mut kept = Ok(());
+    let mut stored = Ok(());
     let Progress { read, texts, digest } = &mut progress;
     let done = reader.lines(*read, digest, |text| {
         *texts += 1;
-        if kept.is_ok() {
-            kept = put(transaction, text_id(number, *texts), &text);
+        if stored.is_ok() {
+            stored = store_text(transaction, text_id(number, *texts), &text);
         }
     });
     let done = done.and_then(|end| Ok((end, reader.mark(end)?, reader.summary(ends, &log.id)?)));
-    kept?;
+    stored?;
     let (end, mark, summary) = match done {
         Ok(done) => done,
         Err(error) => {
@@ -150,7 +150,7 @@ fn take_in(transaction: &Transaction<'_>, log: &LogFile, ends: &mut Ends) -> Res
             return Ok(Err(error));
         }
     };
-    title(transaction, number, summary.as_ref())?;
+    store_title(transaction, number, summary.as_ref())?;
     let modified = modified(reader.metadata()).unwrap_or_default().as_nanos();
     transaction
         .prepare_cached(
@@ -175,7 +175,7 @@ fn take_in(transaction: &Transaction<'_>, log: &LogFile, ends: &mut Ends) -> Res
 
 /// Returns the number of a session, and the reading progress of its log: at the beginning, if it is new or was
 /// rewritten.
-fn begin(
+fn start_indexing(
     transaction: &Transaction<'_>,
     path: &str,
     reader: &mut LogReader,
@@ -188,7 +188,7 @@ fn begin(
     if let Some((number, read, mark, texts, digest)) = known {
         match reader.mark(read) {
             Err(error) => return Ok(Err(error)),
-            Ok(there) if there == mark && read <= reader.metadata().len() => {
+            Ok(present_mark) if present_mark == mark && read <= reader.metadata().len() => {
                 return Ok(Ok((number, Progress { read, texts, digest: serde_json::from_str(&digest)? })));
             }
             Ok(_) => forget(transaction, number)?,
@@ -199,18 +199,18 @@ fn begin(
 }
 
 /// Stores the title and the tag of a session as its first text.
-fn title(transaction: &Transaction<'_>, number: i64, summary: Option<&SessionSummary>) -> Result<(), Trouble> {
+fn store_title(transaction: &Transaction<'_>, number: i64, summary: Option<&SessionSummary>) -> Result<(), Trouble> {
     let id = text_id(number, 0);
     transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
     transaction.prepare_cached("DELETE FROM texts WHERE id = ?1")?.execute([id])?;
     match summary.and_then(title_text) {
-        Some(text) => put(transaction, id, &text),
+        Some(text) => store_text(transaction, id, &text),
         None => Ok(()),
     }
 }
 
 /// Stores a text and its words. A text without a number exceeds the limit.
-fn put(transaction: &Transaction<'_>, id: Option<i64>, text: &LogText) -> Result<(), Trouble> {
+fn store_text(transaction: &Transaction<'_>, id: Option<i64>, text: &LogText) -> Result<(), Trouble> {
     let Some(id) = id else { return Ok(()) };
     let found: Vec<String> = words(&text.text).collect();
     let at = text.at.map(|at| i64::try_from(at.millis()).unwrap_or(i64::MAX));

@@ -10,7 +10,7 @@ pub(super) const FLAGS: OpenFlags =
     OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX).union(OpenFlags::SQLITE_OPEN_NOFOLLOW);
 
 /// Maximum wait for another process that writes.
-const BUSY: Duration = Duration::from_secs(2);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Version of the tables, their contents, and the splitting of words.
 const VERSION: i32 = 2;
@@ -45,7 +45,7 @@ pub(super) fn text_id(session: i64, text: i64) -> Option<i64> {
 
 /// Creates the tables, or checks that they exist.
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), Trouble> {
-    connection.busy_timeout(BUSY)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.pragma_update(None, "cell_size_check", true)?;
