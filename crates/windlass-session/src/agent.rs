@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use windlass_types::{AgentId, Timestamp, ToolUseId};
 
 /// Maximum number of characters kept of an agent's type and description.
-const MOST_CHARS: usize = 1_000;
+const MAX_CHARS: usize = 1_000;
 
 /// Metadata beside the log of an agent below the main one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,8 +102,8 @@ impl AgentSummary {
     /// Sorts the agents by start time, those with an unknown one last.
     pub fn sort(agents: &mut [Self]) {
         agents.sort_by(|a, b| {
-            let place = |one: &Self| (one.started_at.is_none(), one.started_at);
-            place(a).cmp(&place(b)).then_with(|| a.id.cmp(&b.id))
+            let sort_key = |agent: &Self| (agent.started_at.is_none(), agent.started_at);
+            sort_key(a).cmp(&sort_key(b)).then_with(|| a.id.cmp(&b.id))
         });
     }
 }
@@ -125,5 +125,5 @@ fn started_at(head: &[u8]) -> Option<Timestamp> {
 }
 
 fn beginning(text: &str) -> &str {
-    text.char_indices().nth(MOST_CHARS).and_then(|(at, _)| text.get(..at)).unwrap_or(text)
+    text.char_indices().nth(MAX_CHARS).and_then(|(at, _)| text.get(..at)).unwrap_or(text)
 }

@@ -67,8 +67,9 @@ impl Annotation {
     pub fn generated_title(answer: &str) -> Result<Self, BadAnnotation> {
         let is_frame = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '*' | '#' | '“' | '”');
         let line = answer.lines().find_map(|line| {
-            let seen: String = line.chars().filter(|character| !is_hidden(*character)).collect();
-            let title: String = seen.trim_matches(is_frame).trim_end_matches('.').chars().take(TITLE_CHARS).collect();
+            let visible: String = line.chars().filter(|character| !is_hidden(*character)).collect();
+            let title: String =
+                visible.trim_matches(is_frame).trim_end_matches('.').chars().take(TITLE_CHARS).collect();
             (!title.trim().is_empty()).then(|| title.trim().to_owned())
         });
         line.map(|title| Self::GeneratedTitle { title }).ok_or(BadAnnotation { what: "title" })

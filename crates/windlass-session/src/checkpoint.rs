@@ -10,7 +10,7 @@ use windlass_types::{EntryId, Timestamp, ToolUseId};
 ///
 /// Two kinds of changes can be reverted: those of tools with declared paths (Write, Edit …), whose files are
 /// [kept](Self::keep) before, and those of programs (Bash, MCP servers), which are found by [surveys](Self::survey) of
-/// the workspace before and after them. Changes by people stay theirs; if they touched a tracked file, that is reported
+/// the workspace before and after them. Changes by people are left alone; if they touched a tracked file, that is reported
 /// as a [conflict](RewoundFile::conflict).
 ///
 /// A checkpoint is a point in the order of the session: one for each prompt, and one for each rewind, which allows
@@ -55,7 +55,7 @@ pub trait Checkpoints: fmt::Debug + Send + Sync + 'static {
     /// Scans directories for changes since the last survey: before a call that may change any file, and after it. The
     /// first survey keeps the directories as a baseline, which takes a while.
     ///
-    /// Changes before the call were made by others, and are only remembered. Changes after it count as changes by the
+    /// Changes before the call were made by others, and are only remembered. Changes after it are attributed to the
     /// call, and can be reverted.
     ///
     /// The default scans nothing: then changes by programs cannot be reverted.

@@ -15,8 +15,8 @@ pub(crate) use sum::LineSum;
 pub(crate) const CHECKSUM: &str = "windlass-checksum";
 /// Type of the line after one that a kill cut off.
 pub(crate) const TORN: &str = "windlass-torn";
-/// End for a last line that lacks its own, which also marks it: its content was never acknowledged, so a later load
-/// does not treat it as damage.
+/// Line end and marker after a last line that a kill cut off. The content of that line was never acknowledged, so a
+/// later load does not treat it as damage.
 pub const END_OF_TORN_LINE: &str = "\n{\"type\":\"windlass-torn\"}\n";
 pub(crate) const INTENT: &str = "windlass-intent";
 pub(crate) const QUESTION: &str = "windlass-question";

@@ -8,8 +8,8 @@ use serde::Serialize;
 use std::collections::HashMap;
 use windlass_types::{Entry, EntryId, EntryKind, JsonText, SessionId, Timestamp};
 
-/// Fields of other programs about the session they are in.
-const OF_THE_SOURCE: [&str; 4] = ["teamName", "agentName", "slug", "sourceToolAssistantUUID"];
+/// Fields that other programs write about the session of a line. A copy leaves them out.
+const SOURCE_FIELDS: [&str; 4] = ["teamName", "agentName", "slug", "sourceToolAssistantUUID"];
 
 /// Origin of the lines of a fork. Each line contains it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -169,7 +169,7 @@ impl<F: FnMut() -> EntryId> Copy<'_, F> {
         object.set("sessionId", self.target);
         object.set("isSidechain", &false);
         object.set("forkedFrom", &ForkedFrom { session_id: self.source.as_str(), message_uuid: old.as_str() });
-        for field in OF_THE_SOURCE {
+        for field in SOURCE_FIELDS {
             object.remove(field);
         }
         let entry = Entry::new(new.clone(), parent, time, EntryKind::Foreign(object.to_json()?));

@@ -17,9 +17,9 @@ const SLUG_CHARS: usize = 200;
 
 /// Prefix of the keys of directories on other machines. Keys of absolute paths begin with `-`, or with the letter of a
 /// drive.
-const ELSEWHERE: &str = "elsewhere-";
+const REMOTE_PREFIX: &str = "elsewhere-";
 /// Number of digest digits in such a key.
-const DIGITS: usize = 16;
+const KEY_DIGITS: usize = 16;
 
 /// Name of a project's session folder.
 ///
@@ -46,9 +46,9 @@ impl ProjectKey {
     /// `false` if a session cannot belong to this directory, because its log names another one (`recorded`) with the
     /// same key. Subdirectories count as this one. Paths are compared by their text.
     pub fn may_hold(&self, recorded: Option<&Path>) -> bool {
-        let (Some(own), Some(recorded)) = (self.directory(), recorded) else { return true };
+        let (Some(directory), Some(recorded)) = (self.directory(), recorded) else { return true };
         let text = |path: &Path| path.to_string_lossy().nfc().collect::<String>();
-        Path::new(&text(recorded)).starts_with(text(own))
+        Path::new(&text(recorded)).starts_with(text(directory))
     }
 
     /// Returns hexadecimal digits that distinguish this directory from others with the same key; empty for a key
@@ -56,7 +56,7 @@ impl ProjectKey {
     pub fn digits(&self) -> String {
         let Some(directory) = self.directory() else { return String::new() };
         let digest = blake3::hash(directory.as_os_str().as_encoded_bytes());
-        digest.to_hex().chars().take(DIGITS).collect()
+        digest.to_hex().chars().take(KEY_DIGITS).collect()
     }
 
     /// Returns the key of a directory on another machine, so that its sessions are not mixed with those of the local
@@ -65,14 +65,14 @@ impl ProjectKey {
         let mut digest = blake3::Hasher::new();
         // Two slugs may be alike although places and paths differ.
         digest.update(place.as_bytes()).update(&[0]).update(directory.as_os_str().as_encoded_bytes());
-        let digest: String = digest.finalize().to_hex().chars().take(DIGITS).collect();
+        let digest: String = digest.finalize().to_hex().chars().take(KEY_DIGITS).collect();
         let name = slug(&format!("{place}{}", directory.display()));
-        Self::from_slug(format!("{ELSEWHERE}{digest}-{name}"))
+        Self::from_slug(format!("{REMOTE_PREFIX}{digest}-{name}"))
     }
 
     /// `true` if the directory is [on another machine](Self::elsewhere).
     pub fn is_elsewhere(&self) -> bool {
-        self.as_str().starts_with(ELSEWHERE)
+        self.as_str().starts_with(REMOTE_PREFIX)
     }
 
     /// Returns a key from a slug, such as the name of a session folder.
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn directories_with_one_key_are_told_apart() {
         let (key, other) = (ProjectKey::of(Path::new("/a/b")), ProjectKey::of(Path::new("/a-b")));
-        assert!(key == other && key.digits() != other.digits() && key.digits().len() == DIGITS);
+        assert!(key == other && key.digits() != other.digits() && key.digits().len() == KEY_DIGITS);
         for (recorded, expected) in [
             ("/a/b", true),
             ("/a/b/c", true),

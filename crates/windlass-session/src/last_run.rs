@@ -6,7 +6,7 @@ mod tests;
 use windlass_types::{Entry, EntryId, EntryKind, QueuedPrompt, RunId, StopReason, ToolResultEntry};
 
 /// Outcome in the log of a run that waits for answers.
-const WAITS: &str = "tool_deferred";
+const WAITING_OUTCOME: &str = "tool_deferred";
 
 /// The last run of a conversation, as a fold over the entries of its log.
 ///
@@ -93,7 +93,7 @@ impl LastRun {
                 };
             }
             EntryKind::ToolResult(ToolResultEntry { synthetic, .. }) => {
-                // A result that stands for a call which never ended is no progress.
+                // A result that was created for a call without an end is no progress.
                 if !*synthetic {
                     self.go_on();
                 }
@@ -108,7 +108,7 @@ impl LastRun {
                 }
             }
             EntryKind::RunFinished(record) if self.run.as_ref() == Some(&record.run) => {
-                self.state = if record.outcome == WAITS { State::Waits } else { State::Ended };
+                self.state = if record.outcome == WAITING_OUTCOME { State::Waits } else { State::Ended };
                 self.resumes = 0;
             }
             EntryKind::PromptQueued(prompt) => self.queued.push(prompt.clone()),

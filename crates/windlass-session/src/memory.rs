@@ -72,13 +72,13 @@ impl HeldLease {
 }
 
 /// Guard that releases the lease when it is dropped.
-struct Guard {
+struct MemoryLeaseGuard {
     store: MemoryStore,
     key: SessionKey,
     epoch: u64,
 }
 
-impl Drop for Guard {
+impl Drop for MemoryLeaseGuard {
     fn drop(&mut self) {
         let mut state = self.store.lock();
         if let Some(session) = state.sessions.get_mut(&self.key)
@@ -141,7 +141,7 @@ impl SessionStore for MemoryStore {
             session.agent.clone_from(&header.agent);
         }
         session.lease = Some(HeldLease { epoch, owner: owner.clone(), encoder: LogEncoder::of(key, header), until });
-        let guard = Guard { store: self.clone(), key: key.clone(), epoch };
+        let guard = MemoryLeaseGuard { store: self.clone(), key: key.clone(), epoch };
         let lease = Lease::new(key.clone(), epoch, session.seq, guard);
         Ok(match &self.expiry {
             Some(expiry) => lease.with_term(expiry.term),
@@ -158,7 +158,8 @@ impl SessionStore for MemoryStore {
     ) -> Result<u64, StoreError> {
         let (key, time) = (lease.key(), self.now());
         let mut state = self.lock();
-        let is_ours = lease.guard::<Guard>().is_some_and(|guard| Arc::ptr_eq(&guard.store.state, &self.state));
+        let is_ours =
+            lease.guard::<MemoryLeaseGuard>().is_some_and(|guard| Arc::ptr_eq(&guard.store.state, &self.state));
         state.count += 1;
         let now = state.count;
         let session = state.sessions.get_mut(key).filter(|_| is_ours).ok_or_else(|| StoreError::lease_lost(key))?;

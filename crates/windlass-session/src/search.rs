@@ -11,7 +11,7 @@ use unicode_normalization::char::is_combining_mark;
 const WORD_CHARS: usize = 64;
 
 /// Maximum number of words in a search.
-const MOST_WORDS: usize = 16;
+const MAX_WORDS: usize = 16;
 
 /// Maximum length of a snippet, in characters.
 const SNIPPET_CHARS: usize = 160;
@@ -20,7 +20,7 @@ const SNIPPET_CHARS: usize = 160;
 const LEAD_CHARS: usize = 40;
 
 /// Maximum number of positions in a text that are compared to find the best snippet.
-const MOST_PLACES: usize = 200;
+const MAX_POSITIONS: usize = 200;
 
 /// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl SearchWords {
     pub fn of(text: &str) -> Self {
         let mut wanted: Vec<String> = Vec::new();
         for word in split(text).into_iter().filter(|word| !word.rest) {
-            if wanted.len() < MOST_WORDS && !wanted.contains(&word.text) {
+            if wanted.len() < MAX_WORDS && !wanted.contains(&word.text) {
                 wanted.push(word.text);
             }
         }
@@ -87,25 +87,25 @@ impl SearchWords {
 
     /// Returns the part of a text with the most words.
     pub fn snippet(&self, text: &str) -> Snippet {
-        let places: Vec<(Range<usize>, u32)> = split(text)
+        let positions: Vec<(Range<usize>, u32)> = split(text)
             .into_iter()
             .map(|word| (word.at.clone(), self.matched_by(&word)))
             .filter(|(_, bits)| *bits != 0)
-            .take(MOST_PLACES)
+            .take(MAX_POSITIONS)
             .collect();
         let distinct = |from: &Range<usize>| {
             let end = after(text, from.start, SNIPPET_CHARS - LEAD_CHARS);
-            let near = places.iter().filter(|(at, _)| at.start >= from.start && at.end <= end);
+            let near = positions.iter().filter(|(at, _)| at.start >= from.start && at.end <= end);
             near.fold(0, |found, (_, bits)| found | bits).count_ones()
         };
         let mut best = (0, 0);
-        for (at, _) in &places {
+        for (at, _) in &positions {
             let count = distinct(at);
             if count > best.0 {
                 best = (count, at.start);
             }
         }
-        cut(text, best.1, &places)
+        cut(text, best.1, &positions)
     }
 }
 
@@ -197,25 +197,25 @@ fn fold(c: char) -> (Class, String) {
 }
 
 /// Returns the byte position `characters` characters after another one, or the end.
-fn after(text: &str, from: usize, characters: usize) -> usize {
-    let rest = text.get(from..).unwrap_or_default();
-    from + rest.char_indices().nth(characters).map_or(rest.len(), |(at, _)| at)
+fn after(text: &str, start: usize, characters: usize) -> usize {
+    let rest = text.get(start..).unwrap_or_default();
+    start + rest.char_indices().nth(characters).map_or(rest.len(), |(at, _)| at)
 }
 
-fn before(text: &str, from: usize, characters: usize) -> usize {
-    let head = text.get(..from).unwrap_or_default();
-    head.char_indices().rev().take(characters).last().map_or(from, |(at, _)| at)
+fn before(text: &str, end: usize, characters: usize) -> usize {
+    let head = text.get(..end).unwrap_or_default();
+    head.char_indices().rev().take(characters).last().map_or(end, |(at, _)| at)
 }
 
 /// Returns the part of a text around a position, with the matches in it.
-fn cut(text: &str, around: usize, places: &[(Range<usize>, u32)]) -> Snippet {
+fn cut(text: &str, around: usize, positions: &[(Range<usize>, u32)]) -> Snippet {
     let start = before(text, around, LEAD_CHARS);
     let end = after(text, start, SNIPPET_CHARS);
     let mut snippet = Snippet::default();
     if start > 0 {
         snippet.text.push('…');
     }
-    let mut places = places.iter().map(|(at, _)| at).filter(|at| at.start >= start && at.end <= end).peekable();
+    let mut positions = positions.iter().map(|(at, _)| at).filter(|at| at.start >= start && at.end <= end).peekable();
     let mut open: Option<(usize, usize)> = None;
     for (at, c) in text.get(start..end).unwrap_or_default().char_indices() {
         let at = start + at;
@@ -223,10 +223,10 @@ fn cut(text: &str, around: usize, places: &[(Range<usize>, u32)]) -> Snippet {
             snippet.marks.push(from..snippet.text.len());
             open = None;
         }
-        while let Some(place) = places.next_if(|place| place.start <= at) {
+        while let Some(position) = positions.next_if(|position| position.start <= at) {
             // Words of unspaced rows overlap.
             let from = open.map_or(snippet.text.len(), |(from, _)| from);
-            open = Some((from, place.end));
+            open = Some((from, position.end));
         }
         snippet.text.push(if c.is_control() || c.is_whitespace() { ' ' } else { c });
     }

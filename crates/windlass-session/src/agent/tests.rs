@@ -26,7 +26,7 @@ fn damage_leaves_out_what_it_hides() {
     let meta = r#"{"agentType":"x","description":[1],"worktreePath":"/w"}"#;
     assert_eq!(AgentSummary::read("a1".into(), meta.as_bytes(), b"").agent_type, "x");
     let long = AgentHeader::new("x", "\u{e9}".repeat(2_000), "t".into()).to_json();
-    assert_eq!(AgentSummary::read("a1".into(), long.as_bytes(), b"").description, "\u{e9}".repeat(MOST_CHARS));
+    assert_eq!(AgentSummary::read("a1".into(), long.as_bytes(), b"").description, "\u{e9}".repeat(MAX_CHARS));
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub(super) fn calls(nodes: Vec<Node>, coverage: &Coverage) -> Vec<CallAudit> {
     let mut fold = Fold::default();
     for node in nodes {
         let place = RecordPlace { line: node.line, entry: node.id, at: node.timestamp, state: coverage.of(node.line) };
-        fold.take(&place, node.body);
+        fold.add_record(&place, node.body);
     }
     fold.calls
 }
@@ -34,7 +34,7 @@ struct Fold {
 }
 
 impl Fold {
-    fn take(&mut self, place: &RecordPlace, body: NodeBody) {
+    fn add_record(&mut self, place: &RecordPlace, body: NodeBody) {
         match body {
             NodeBody::User { user, .. } => self.mode = user.permission_mode.or(self.mode),
             NodeBody::Assistant(message) => {
@@ -43,12 +43,12 @@ impl Fold {
                 }
             }
             NodeBody::Result(result) => self.result(place, &result),
-            NodeBody::Beside(kind) => self.beside(place, kind),
+            NodeBody::Beside(kind) => self.add_beside(place, kind),
             NodeBody::Passive { .. } => {}
         }
     }
 
-    fn beside(&mut self, place: &RecordPlace, kind: EntryKind) {
+    fn add_beside(&mut self, place: &RecordPlace, kind: EntryKind) {
         match kind {
             EntryKind::Mode(mode) => self.mode = Some(mode),
             EntryKind::Decision(verdict) => {
@@ -139,6 +139,6 @@ impl CallAudit {
     }
 
     fn settle_questions(&mut self) {
-        self.questions.iter_mut().for_each(|asked| asked.is_open = false);
+        self.questions.iter_mut().for_each(|question| question.is_open = false);
     }
 }

@@ -167,11 +167,11 @@ impl<R: BufRead> Prefix<R> {
             }
             is_empty = false;
             let end = buffer.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
-            let taken = buffer.get(..end.unwrap_or(buffer.len())).unwrap_or(buffer);
+            let consumed = buffer.get(..end.unwrap_or(buffer.len())).unwrap_or(buffer);
             let room = CHECKSUM.len() - beginning.len();
-            beginning.extend(taken.iter().take(room));
-            self.state.hasher.update(taken);
-            let length = taken.len();
+            beginning.extend(consumed.iter().take(room));
+            self.state.hasher.update(consumed);
+            let length = consumed.len();
             self.reader.consume(length);
             self.state.bytes += length as u64;
             if end.is_some() {

@@ -53,7 +53,7 @@ impl LogEncoder {
 
     /// Appends the lines of an entry, each with its line break.
     pub fn entry(&mut self, entry: &Entry, out: &mut Vec<u8>) {
-        let from = out.len();
+        let start = out.len();
         match &entry.kind {
             EntryKind::User(user) => self.user(entry, user, out),
             EntryKind::Assistant(assistant) => self.assistant(entry, assistant, out),
@@ -65,7 +65,7 @@ impl LogEncoder {
         if self.agent.is_some() && entry.is_conversation() {
             self.last = Some(entry.id.clone());
         }
-        let mut rest = out.get(from..).unwrap_or_default();
+        let mut rest = out.get(start..).unwrap_or_default();
         while !rest.is_empty() {
             let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
             let (line, behind) = rest.split_at_checked(end).unwrap_or((rest, &[]));
@@ -349,13 +349,13 @@ fn push_chain_line_by<'a, M: Serialize, C: Serialize + ?Sized>(
     content: impl for<'l> Fn(&'l ChainLine<'a, M>) -> &'l C,
     write: impl FnOnce(&ChainLine<'a, M>, &mut Vec<u8>) -> serde_json::Result<()>,
 ) {
-    let from = out.len();
+    let start = out.len();
     let written = write(&line, out);
-    if written.is_ok() && memchr::memchr(b'\n', out.get(from..).unwrap_or_default()).is_none() {
+    if written.is_ok() && memchr::memchr(b'\n', out.get(start..).unwrap_or_default()).is_none() {
         out.push(b'\n');
         return;
     }
-    out.truncate(from);
+    out.truncate(start);
     let content = JsonText::of(content(&line)).map(|json| json.as_str().to_owned()).ok();
     line.windlass_exact.content = content.filter(|text| text.contains('\n')).map(Cow::Owned);
     line.windlass_exact.tool_use_result =
@@ -370,12 +370,12 @@ fn push_line(out: &mut Vec<u8>, line: &impl Serialize) {
 
 /// Returns `true` if the line could be written.
 fn try_line(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>) -> bool {
-    let from = out.len();
+    let start = out.len();
     if write(out).is_err() {
-        out.truncate(from);
+        out.truncate(start);
         return false;
     }
-    let mut rest = out.get_mut(from..).unwrap_or_default();
+    let mut rest = out.get_mut(start..).unwrap_or_default();
     while let Some(at) = memchr::memchr(b'\n', rest)
         && let Some((line_break, behind)) = rest.get_mut(at..).and_then(<[u8]>::split_first_mut)
     {

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 /// Maximum number of lines that one checksum covers.
-const MOST_LINES: usize = 65_536;
+const MAX_LINES: usize = 65_536;
 
 /// Capacity kept for the next batch, in lines.
-const KEPT_LINES: usize = 64;
+const IDLE_CAPACITY: usize = 64;
 
 /// Sum over the lines since the last checksum: the hash of the lines' own hashes, so that the last lines can be summed
 /// without the earlier ones.
@@ -23,7 +23,7 @@ impl LineSum {
 
     /// Adds a line by its hash.
     pub(crate) fn add_hash(&mut self, hash: &blake3::Hash) {
-        if self.hashes.len() == MOST_LINES {
+        if self.hashes.len() == MAX_LINES {
             self.hashes.pop_front();
         }
         self.hashes.push_back(*hash.as_bytes());
@@ -36,9 +36,9 @@ impl LineSum {
 
     /// Returns the sum of the last lines, in hexadecimal, if there are that many.
     pub(crate) fn of_last(&self, lines: usize) -> Option<String> {
-        let before = self.hashes.len().checked_sub(lines)?;
+        let earlier = self.hashes.len().checked_sub(lines)?;
         let mut hasher = blake3::Hasher::new();
-        for hash in self.hashes.iter().skip(before) {
+        for hash in self.hashes.iter().skip(earlier) {
             hasher.update(hash);
         }
         Some(hasher.finalize().to_hex().chars().take(32).collect())
@@ -47,6 +47,6 @@ impl LineSum {
     /// Starts a new sum.
     pub(crate) fn clear(&mut self) {
         self.hashes.clear();
-        self.hashes.shrink_to(KEPT_LINES);
+        self.hashes.shrink_to(IDLE_CAPACITY);
     }
 }

@@ -80,11 +80,11 @@ fn resumes_count_until_there_is_progress() {
 
 #[test]
 fn a_run_that_waits_is_open_again_when_its_calls_go_on() {
-    let mut log = vec![user(1, "r"), call(2), finished(3, "r", WAITS)];
+    let mut log = vec![user(1, "r"), call(2), finished(3, "r", WAITING_OUTCOME)];
     assert_eq!(LastRun::of(&log).open(), None);
     log.push(resumed(4, "r2", "r"));
     assert!(LastRun::of(&log).open().is_some());
-    log.push(finished(5, "r2", WAITS));
+    log.push(finished(5, "r2", WAITING_OUTCOME));
     assert_eq!(LastRun::of(&log).open(), None);
 }
 

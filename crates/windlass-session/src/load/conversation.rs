@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use windlass_types::EntryId;
 
 /// Maximum number of compactions that are searched for one late result.
-const MOST_COMPACTIONS: usize = 8;
+const MAX_COMPACTIONS: usize = 8;
 
 /// Groups of the current conversation, from its beginning.
 pub(super) struct Conversation {
@@ -55,8 +55,8 @@ pub(super) fn choose(nodes: &[Node], by_id: HashMap<EntryId, usize>) -> Conversa
     let ends = (0..parents.len()).filter(|group| has_child.get(*group) == Some(&false)).filter(real);
     let best = ends.max_by_key(|group| (plain_position(nodes, &groups, &parents, *group), position(&groups, *group)));
     let path = walk(nodes, &groups, &parents, best.or_else(|| (0..parents.len()).rev().find(real)));
-    let (compacted, late) = replaced(nodes, &groups, &parents, &path);
-    let lost = lost(nodes, &groups, &path);
+    let (compacted, late) = find_compacted(nodes, &groups, &parents, &path);
+    let lost = find_lost(nodes, &groups, &path);
     let mut taken: Vec<Group> = Vec::with_capacity(path.len());
     for group in path.into_iter().rev() {
         if let Some(group) = groups.groups.get_mut(group) {
@@ -67,27 +67,27 @@ pub(super) fn choose(nodes: &[Node], by_id: HashMap<EntryId, usize>) -> Conversa
 }
 
 /// Returns the nodes before a path that begins at a compaction, and the late results among them.
-fn replaced(
+fn find_compacted(
     nodes: &[Node],
     groups: &Groups,
     parents: &[Option<usize>],
     path: &[usize],
 ) -> (HashSet<usize>, Vec<usize>) {
-    let (mut replaced, mut late) = (HashSet::new(), Vec::new());
-    let Some(first) = path.last().copied() else { return (replaced, late) };
+    let (mut compacted, mut late) = (HashSet::new(), Vec::new());
+    let Some(first) = path.last().copied() else { return (compacted, late) };
     let boundary = head(groups, first).unwrap_or_default();
     let mut at = parents.get(first).copied().flatten();
     while let Some(group) = at.and_then(|group| groups.groups.get(group)) {
-        replaced.extend(group.lines.iter().chain(&group.results));
+        compacted.extend(group.lines.iter().chain(&group.results));
         let is_result = |at: &&usize| matches!(nodes.get(**at).map(|node| &node.body), Some(NodeBody::Result(_)));
         late.extend(group.results.iter().filter(|at| **at > boundary).filter(is_result));
         at = at.and_then(|group| parents.get(group).copied().flatten());
     }
-    (replaced, late)
+    (compacted, late)
 }
 
 /// Returns the nodes of a path whose parent is lost.
-fn lost(nodes: &[Node], groups: &Groups, path: &[usize]) -> Vec<(usize, EntryId)> {
+fn find_lost(nodes: &[Node], groups: &Groups, path: &[usize]) -> Vec<(usize, EntryId)> {
     let mut lost = Vec::new();
     for group in path.iter().rev().filter_map(|group| groups.groups.get(*group)) {
         for (at, node) in group.lines.iter().chain(&group.results).filter_map(|at| Some((*at, nodes.get(*at)?))) {
@@ -125,7 +125,7 @@ fn follow_summaries(nodes: &[Node], groups: &Groups, parents: &mut [Option<usize
             begin < boundary_at && summary_at < result
         };
         let stands_for = |(boundary, _): &&(usize, usize)| is_before(parents, call, *boundary);
-        let found = compactions.iter().rev().filter(between).take(MOST_COMPACTIONS).find(stands_for);
+        let found = compactions.iter().rev().filter(between).take(MAX_COMPACTIONS).find(stands_for);
         let Some(summary_at) = found.and_then(|(_, summary)| head(groups, *summary)) else { continue };
         let after = |other: usize| other != group && head(groups, other).is_some_and(|other| other >= summary_at);
         if let Some(parent) = parents.get_mut(group) {

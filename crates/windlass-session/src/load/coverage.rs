@@ -10,8 +10,8 @@ impl Coverage {
     /// Records a checksum at `line` that covers the `lines` lines before it.
     pub(super) fn note(&mut self, line: u64, lines: usize, matches: bool) {
         let first = line.saturating_sub(u64::try_from(lines).unwrap_or(u64::MAX)).max(1);
-        let behind = self.0.last().map_or(0, |(range, _)| range.last);
-        let range = LineRange { first: first.max(behind + 1), last: line };
+        let last_covered = self.0.last().map_or(0, |(range, _)| range.last);
+        let range = LineRange { first: first.max(last_covered + 1), last: line };
         match self.0.last_mut() {
             Some((last, state)) if *state == matches && last.last + 1 == range.first => last.last = range.last,
             _ if range.first <= range.last => self.0.push((range, matches)),

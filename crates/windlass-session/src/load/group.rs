@@ -6,10 +6,10 @@ use std::collections::{HashMap, HashSet};
 use windlass_types::{EntryId, MessageId};
 
 /// Maximum distance of a neighbour, in records.
-const FARTHEST: usize = 10_000;
+const MAX_DISTANCE: usize = 10_000;
 
 /// Maximum number of steps back along the lines of a message.
-const MOST_BLOCKS: usize = 64;
+const MAX_BLOCKS: usize = 64;
 
 /// A message with its results, or any other line of the conversation.
 #[derive(Debug, Default)]
@@ -75,14 +75,14 @@ impl Groups {
     /// Returns the nearest line of the conversation before a node, in file order, that `accept` accepts.
     pub(super) fn before(&self, node: usize, accept: impl Fn(usize) -> bool) -> Option<usize> {
         let earlier = self.of_node.get(..node).unwrap_or_default();
-        earlier.iter().rev().take(FARTHEST).filter_map(|group| *group).find(|group| accept(*group))
+        earlier.iter().rev().take(MAX_DISTANCE).filter_map(|group| *group).find(|group| accept(*group))
     }
 
     /// `true` if a line with this message id whose parent is the line `before` belongs to its message. After a call
     /// this holds even for another id: the next message can only follow a result.
     fn is_same_message(&self, nodes: &[Node], id: &MessageId, before: usize) -> bool {
         let mut at = Some(before);
-        for step in 0..MOST_BLOCKS {
+        for step in 0..MAX_BLOCKS {
             match at.and_then(|at| nodes.get(at)) {
                 Some(Node { body: NodeBody::Assistant(message), parent, aside: false, .. }) => {
                     let has_call = message.content.iter().any(|block| block.as_tool_use().is_some());
@@ -188,9 +188,9 @@ impl Groups {
             if last_results.get(group).copied().flatten().is_none_or(|last| last < at) {
                 continue;
             }
-            let own = self.of_node.get_mut(at).and_then(|of_node| of_node.replace(group));
-            if let Some(own) = own.and_then(|own| self.groups.get_mut(own)) {
-                own.lines.clear();
+            let own_group = self.of_node.get_mut(at).and_then(|of_node| of_node.replace(group));
+            if let Some(own_group) = own_group.and_then(|own_group| self.groups.get_mut(own_group)) {
+                own_group.lines.clear();
             }
             if let Some(group) = self.groups.get_mut(group) {
                 group.results.push(at);

@@ -10,7 +10,7 @@ use windlass_types::{
 };
 
 /// Maximum depth of the search below the main agent. Agents are never as deep.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 /// A permission request that waits for an answer, and its agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Asker {
         // A log may name any agent, even a parent.
         let mut known = HashSet::new();
         while let Some(asker) = next.pop() {
-            if asker.agent.tool_uses().len() > DEEPEST || !known.insert(asker.key.clone()) {
+            if asker.agent.tool_uses().len() > MAX_DEPTH || !known.insert(asker.key.clone()) {
                 continue;
             }
             let Ok(loaded) = store.load(&asker.key).await else {

@@ -20,7 +20,7 @@ pub struct RenamedCall {
 #[derive(Default)]
 struct Current {
     lines: HashSet<EntryId>,
-    own: HashMap<ToolUseId, ToolUseId>,
+    assigned: HashMap<ToolUseId, ToolUseId>,
 }
 
 /// Renames calls, with their results and records about them. The results must come after their messages.
@@ -34,7 +34,7 @@ pub(super) fn name_calls(entries: &mut [Entry]) -> Vec<RenamedCall> {
                 current = Current::default();
                 current.lines.extend(message.block_ids.iter().chain([&entry.id]).cloned());
                 current.name(message, &mut ids);
-                let changed = current.own.iter().filter(|(given, own)| given != own);
+                let changed = current.assigned.iter().filter(|(given, assigned)| given != assigned);
                 let before = renamed.len();
                 renamed.extend(changed.map(|(given, id)| RenamedCall {
                     message: entry.id.clone(),
@@ -68,18 +68,18 @@ impl Current {
         for block in &mut message.content {
             let ContentBlock::ToolUse(call) = block else { continue };
             // A second use of an id within a message is dropped when requests are built.
-            let own = self.own.entry(call.id.clone()).or_insert_with(|| ids.name(&call.id));
-            if *own != call.id {
-                call.id = own.clone();
+            let assigned = self.assigned.entry(call.id.clone()).or_insert_with(|| ids.name(&call.id));
+            if *assigned != call.id {
+                call.id = assigned.clone();
             }
         }
     }
 
     fn rename(&self, id: &mut ToolUseId) {
-        if let Some(own) = self.own.get(id)
-            && own != id
+        if let Some(assigned) = self.assigned.get(id)
+            && assigned != id
         {
-            *id = own.clone();
+            *id = assigned.clone();
         }
     }
 }
