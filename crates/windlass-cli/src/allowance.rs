@@ -13,7 +13,7 @@ pub(crate) fn warning(limit: &RateLimit) -> Option<String> {
         Some(RateLimitKind::Overage) => "limit of extra usage",
         _ => "usage limit",
     };
-    let what = match (&limit.status, limit.utilization) {
+    let description = match (&limit.status, limit.utilization) {
         (RateLimitStatus::AllowedWarning, Some(used)) => format!("{:.0}% of the {name} is used", used.get() * 100.0),
         (RateLimitStatus::AllowedWarning, None) => format!("the {name} is nearly used up"),
         (RateLimitStatus::Rejected, _) if limit.is_using_overage == Some(true) => {
@@ -23,8 +23,8 @@ pub(crate) fn warning(limit: &RateLimit) -> Option<String> {
         _ => return None,
     };
     Some(match limit.resets_at.and_then(minute) {
-        Some(time) => format!("{what}; it begins anew at {time}"),
-        None => what,
+        Some(time) => format!("{description}; it begins anew at {time}"),
+        None => description,
     })
 }
 

@@ -91,8 +91,8 @@ impl<I: BufRead, O: Write> Dialog<I, O> {
         let question = Question::of(request, self.size.columns);
         let prompt = format!("Allow it? {}: ", choices(question.always.len()));
         // An empty row above, and the row of the prompt with the answer.
-        let beside = 2 + prompt.len() / self.size.columns.max(1);
-        let pages = question.rows.chunks(self.size.rows.saturating_sub(beside).max(LEAST_ROWS));
+        let prompt_rows = 2 + prompt.len() / self.size.columns.max(1);
+        let pages = question.rows.chunks(self.size.rows.saturating_sub(prompt_rows).max(MIN_ROWS));
         let (mut shown, all) = (0, question.rows.len());
         writeln!(self.output)?;
         for page in pages {
@@ -150,7 +150,7 @@ fn alternative(answer: &str) -> Option<usize> {
 }
 
 /// Rows of a page on the smallest terminal.
-const LEAST_ROWS: usize = 3;
+const MIN_ROWS: usize = 3;
 
 #[cfg(test)]
 mod tests;

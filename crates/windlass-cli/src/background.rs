@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 /// Variable with that limit in milliseconds; zero means no limit. Default: ten minutes.
-const CEILING: &str = "CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS";
+const LIMIT_VARIABLE: &str = "CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS";
 const DEFAULT: Duration = Duration::from_secs(600);
 
 /// Returns the time limit for background work; `None` means no limit.
 pub(crate) fn wait() -> Option<Duration> {
-    ceiling(std::env::var(CEILING).ok().as_deref())
+    ceiling(std::env::var(LIMIT_VARIABLE).ok().as_deref())
 }
 
 fn ceiling(value: Option<&str>) -> Option<Duration> {

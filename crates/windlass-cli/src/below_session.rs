@@ -8,7 +8,7 @@ use windlass::permission::own_writing_command;
 use windlass::tool::built_in::LocalProcess;
 
 /// Maximum number of processes above this one that are looked at.
-const MOST_ABOVE: usize = 1_000_000;
+const MAX_ANCESTORS: usize = 1_000_000;
 /// Beginning of the name of the file that keepers run from.
 const KEEPER: &str = "/memfd:windlass-keeper";
 /// Beginning of the first word of a keeper.
@@ -33,15 +33,15 @@ pub(crate) fn refusal(words: &[String]) -> Option<String> {
 
 /// `true` if a session started this program: a keeper stands above it, or it has the mark of a call where there are no keepers.
 fn is_below_a_session() -> bool {
-    let mut above = std::iter::successors(parent(std::process::id()), |process| parent(*process)).take(MOST_ABOVE);
+    let mut above = std::iter::successors(parent(std::process::id()), |process| parent(*process)).take(MAX_ANCESTORS);
     std::env::var_os(LocalProcess::MARK).is_some() || above.any(is_keeper)
 }
 
 fn parent(process: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The name stands in parentheses, and may hold some.
-    let (_, behind) = status.rsplit_once(')')?;
-    behind.split_whitespace().nth(1)?.parse().ok().filter(|parent| *parent > 0)
+    let (_, fields) = status.rsplit_once(')')?;
+    fields.split_whitespace().nth(1)?.parse().ok().filter(|parent| *parent > 0)
 }
 
 fn is_keeper(process: u32) -> bool {

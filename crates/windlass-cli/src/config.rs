@@ -189,8 +189,8 @@ pub(crate) fn set(name: &str, value: Option<&str>, scope: Scope) -> anyhow::Resu
     let updates = here.updates().map_err(of_project)?;
     let file = updates.set(scope.destination(), &setting, value.as_deref())?;
     let file = file.context("there is no place for your settings: set WINDLASS_HOME or HOME")?;
-    let done = if value.is_some() { "is set" } else { "is not set" };
-    let mut said = vec![clean_line(&format!("{name} {done} in {}", file.display()))];
+    let state = if value.is_some() { "is set" } else { "is not set" };
+    let mut said = vec![clean_line(&format!("{name} {state} in {}", file.display()))];
     // Permissions of the project may not apply yet, because it is not trusted.
     if let Ok(project) = here.inspect() {
         let prefix = file.display().to_string();

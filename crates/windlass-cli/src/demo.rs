@@ -96,8 +96,8 @@ fn cargo_works() -> anyhow::Result<()> {
     let output = Command::new("cargo").arg("--version").stdin(Stdio::null()).output();
     let output = output.context("the demo needs `cargo` to prove the fix; see https://rustup.rs")?;
     let text = String::from_utf8_lossy(&output.stderr);
-    let why = text.lines().next().unwrap_or("it gives no reason").trim_start_matches("error: ");
-    anyhow::ensure!(output.status.success(), "the demo needs `cargo`, which does not work here: {why}");
+    let reason = text.lines().next().unwrap_or("it gives no reason").trim_start_matches("error: ");
+    anyhow::ensure!(output.status.success(), "the demo needs `cargo`, which does not work here: {reason}");
     Ok(())
 }
 

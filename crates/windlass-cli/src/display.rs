@@ -182,19 +182,19 @@ impl Display {
         }
         let text = finished.result.content.text();
         let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-        let most = if self.verbose { 40 } else { RESULT_LINES };
-        let more = lines.len().saturating_sub(most);
+        let max_lines = if self.verbose { 40 } else { RESULT_LINES };
+        let hidden_lines = lines.len().saturating_sub(max_lines);
         // The end is the most useful part of a program's output, the beginning that of other results.
-        let from = if finished.tool == "Bash" { more } else { 0 };
+        let first_line = if finished.tool == "Bash" { hidden_lines } else { 0 };
         let paint = if finished.result.is_error { Paint::Red } else { Paint::Dim };
-        if from > 0 {
-            self.note(Paint::Dim, &format!("  … {more} lines"))?;
+        if first_line > 0 {
+            self.note(Paint::Dim, &format!("  … {hidden_lines} lines"))?;
         }
-        for line in lines.iter().skip(from).take(most) {
+        for line in lines.iter().skip(first_line).take(max_lines) {
             self.note(paint, &format!("  {}", shortened(line)))?;
         }
-        if from == 0 && more > 0 {
-            self.note(Paint::Dim, &format!("  … {more} more lines"))?;
+        if first_line == 0 && hidden_lines > 0 {
+            self.note(Paint::Dim, &format!("  … {hidden_lines} more lines"))?;
         }
         Ok(())
     }
@@ -274,8 +274,8 @@ fn is_unfit(reason: DecisionReason) -> bool {
 
 pub(crate) fn retrying(retry: &RetryStatus) -> String {
     let seconds = retry.delay_ms as f64 / 1e3;
-    let why = clause(&retry.message);
-    format!("{why}; trying again in {seconds:.1} s ({} of {})", retry.attempt, retry.max_retries)
+    let reason = clause(&retry.message);
+    format!("{reason}; trying again in {seconds:.1} s ({} of {})", retry.attempt, retry.max_retries)
 }
 
 fn command(input: &JsonText) -> Option<String> {
@@ -287,8 +287,8 @@ fn command(input: &JsonText) -> Option<String> {
 }
 
 fn shortened(line: &str) -> String {
-    const MOST: usize = 160;
-    match line.char_indices().nth(MOST) {
+    const MAX_CHARS: usize = 160;
+    match line.char_indices().nth(MAX_CHARS) {
         Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
         None => line.to_owned(),
     }

@@ -210,8 +210,8 @@ fn policy(question: &Question, cwd: &Path, settings: Option<&LoadedProject>) -> 
         )
         .with_bypass_allowed(settings.is_none_or(|settings| settings.resolved().permissions.bypass_disabled.is_none()));
     config.auto_allowed = settings.is_none_or(|settings| settings.resolved().permissions.auto_disabled.is_none());
-    if let Some(given) = question.cwd.as_deref().filter(|given| given.is_absolute() && *given != cwd) {
-        config = config.with_link(given, cwd);
+    if let Some(directory) = question.cwd.as_deref().filter(|directory| directory.is_absolute() && *directory != cwd) {
+        config = config.with_link(directory, cwd);
     }
     if let Ok(home) = Home::from_env() {
         config = config.with_protected_paths([home.root().to_path_buf()]);

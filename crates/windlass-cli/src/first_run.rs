@@ -10,7 +10,7 @@ use windlass::{Error, project::LoadedProject};
 /// Servers of models on this machine that are asked at their usual addresses.
 const LOCAL: [&str; 4] = ["ollama", "lmstudio", "llama.cpp", "vllm"];
 /// Maximum number of models of a server that are named.
-const MOST_MODELS: usize = 3;
+const MAX_LISTED_MODELS: usize = 3;
 
 /// Returns `true` if an error means that the model has no key.
 pub(crate) fn is_missing_key(error: &Error) -> bool {
@@ -29,7 +29,7 @@ async fn local_models(project: &LoadedProject) -> Vec<String> {
     let mut names = Vec::new();
     for provider in LOCAL {
         let models = local::models(provider, project).await.unwrap_or_default();
-        names.extend(models.into_iter().take(MOST_MODELS).map(|model| model.id));
+        names.extend(models.into_iter().take(MAX_LISTED_MODELS).map(|model| model.id));
     }
     names
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Maximum number of entries that are counted.
-const MOST_ENTRIES: u64 = 500_000;
+const MAX_ENTRIES: u64 = 500_000;
 
 /// Size of a file, or of a folder with all that is in it. Links are not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,7 +27,7 @@ impl FolderSize {
                 continue;
             }
             match path.read_dir() {
-                Ok(inside) if entries < MOST_ENTRIES => waiting.extend(inside.flatten().map(|entry| entry.path())),
+                Ok(inside) if entries < MAX_ENTRIES => waiting.extend(inside.flatten().map(|entry| entry.path())),
                 _ => size.is_complete = false,
             }
         }

@@ -37,19 +37,19 @@ use windlass_protocol::{
     FrameMapper, FrameOptions, HostModel, HostSetup, OpenFailure, Opened, Served, Server, ServerError, ServerOptions,
 };
 
-/// Returns the arguments, if a host wants to drive the session.
+/// Returns the parsed flags if they request `--input-format stream-json`, otherwise `None`.
 pub(crate) fn wanted(args: impl IntoIterator<Item = String>) -> Option<Flags> {
     let flags = Flags::parse(args);
     (flags.value("input-format") == Some("stream-json")).then_some(flags)
 }
 
-/// Serves a host until it is done, and returns the exit code.
+/// Serves a host until it closes the input or a signal arrives. Returns the exit code.
 pub(crate) async fn host(flags: Flags) -> anyhow::Result<i32> {
     if flags.value("output-format") != Some("stream-json") {
         return Err(Usage("--input-format stream-json needs --output-format stream-json".to_owned()).into());
     }
     if flags.has("workspace") || flags.value("workspace").is_some() {
-        // If it were ignored like unknown flags, the agent would work on the wrong machine.
+        // Refused, because ignoring it would make the agent work on the wrong machine.
         let problem = "--workspace does not go with --input-format stream-json: hosts work on this machine";
         return Err(Usage(problem.to_owned()).into());
     }
@@ -75,9 +75,9 @@ pub(crate) async fn host(flags: Flags) -> anyhow::Result<i32> {
     match served {
         Ok(Served { shut_down: true, .. }) => Ok(143),
         Ok(served) => Ok(i32::from(served.is_error)),
-        // The host closed the output itself.
+        // A failed write means that the host has closed the output, so nobody would read a report.
         Err(ServerError::Output(_)) => Ok(1),
-        // The exit code of the signal is used, and a failure to save is reported.
+        // After a signal the exit code is 143. A failure to save is only reported.
         Err(error) if is_ending.load(Ordering::SeqCst) => {
             crate::report(&error.into());
             Ok(143)
@@ -102,7 +102,7 @@ impl Host {
         notes
     }
 
-    /// Returns the error for a host that resumes a missing session.
+    /// Returns an error text if `--resume` names a session that does not exist.
     async fn missing_session(&self) -> Option<String> {
         self.flags.text("resume")?;
         let home = sessions::home(&self.flags).ok()?;
@@ -112,10 +112,10 @@ impl Host {
         checked.err().map(|error| format!("{:#}", sessions::failure(error, &self.flags)))
     }
 
-    /// Gives the host a result with the reason why no session will be opened. No request is answered: the process ends
-    /// instead, so that no host believes that the session continues.
+    /// Writes a result with the reason why no session opens. Requests stay unanswered and the process ends, so that no
+    /// host believes that the session continues.
     async fn refuse(&self, error: &str) -> std::io::Result<()> {
-        // A host that is still about to write its first line would see a broken pipe instead.
+        // The first line is read, because a host that still writes it would get a broken pipe instead of the result.
         let mut line = String::new();
         let _ = BufReader::new(tokio::io::stdin()).read_line(&mut line).await;
         let mut mapper = FrameMapper::new(FrameOptions::default(), || SystemIds::default().bits());
@@ -127,9 +127,9 @@ impl Host {
     }
 
     fn options(&self) -> ServerOptions {
-        // A provider that cannot be used is reported when a session is opened.
+        // An error is ignored here, because the opening of a session reports it.
         let provider = Provider::choose(&self.args, &self.project).ok();
-        let first = self.first_session();
+        let first_options = self.first_session();
         let mut options = ServerOptions::default();
         options.frames = FrameOptions::default()
             .with_partial_messages(self.flags.has("include-partial-messages"))
@@ -137,7 +137,7 @@ impl Host {
             .with_edit_events(self.flags.has("include-edit-events"))
             .with_subagent_text(self.flags.has("forward-subagent-text"))
             .with_api_key_source(provider.as_ref().map_or("none", |provider| provider.key_source))
-            .with_output_style(first.as_ref().map_or("default", Options::output_style));
+            .with_output_style(first_options.as_ref().map_or("default", Options::output_style));
         options.output_styles = self.project.output_styles();
         options.permissions.prompts =
             self.flags.value("permission-prompt-tool") == Some("stdio") && self.flags.asks_host();
@@ -147,7 +147,7 @@ impl Host {
         options.background_wait = crate::background::wait();
         options.reports.session_state =
             std::env::var("CLAUDE_CODE_SDK_READS_SESSION_STATE").is_ok_and(|value| value == "1");
-        let default = self.flags.text("model").or(first.as_ref().and_then(Options::model));
+        let default = self.flags.text("model").or(first_options.as_ref().and_then(Options::model));
         options.models = models(provider.as_ref(), default, !options.permissions.auto_forbidden);
         options.commands.enabled = !self.flags.has("disable-slash-commands");
         options.commands.known = self.slash_commands();
@@ -155,7 +155,7 @@ impl Host {
         options.mcp.named = self.mcp.named();
         options.mcp.control = Some(Arc::clone(&self.mcp) as _);
         options.plugins = Some(Arc::new(HostPlugins(self.clone())));
-        options.agents = self.first_agents(first.as_ref());
+        options.agents = self.first_agents(first_options.as_ref());
         options.reports.mirror.clone_from(&self.mirror);
         options.session_id = self.flags.text("resume").or(self.flags.text("session-id")).map(str::to_owned);
         options
@@ -202,7 +202,7 @@ impl Host {
             .with_agents(agents))
     }
 
-    /// Returns the project of a session whose model may only use these skills.
+    /// Returns the project of a session. `Some` limits the model to these skills.
     fn session_project(&self, setup: &HostSetup, skills: Option<&[String]>) -> anyhow::Result<LoadedProject> {
         // Files may have changed since the first session.
         let project = if setup.settings.is_fresh { self.project.reread()? } else { self.project.clone() };
@@ -217,7 +217,7 @@ impl Host {
         Ok(Provider::choose(&self.args, project)?.model)
     }
 
-    /// Returns the session that the flags and `initialize` describe, settled with its project.
+    /// Returns a builder for the session that the flags and `initialize` describe, resolved with its project.
     fn builder(&self, setup: &HostSetup, project: &LoadedProject, agents: Agents) -> anyhow::Result<SessionBuilder> {
         let mut args = self.flags.run_args()?;
         if let Some(initialize) = &setup.initialize {
@@ -259,8 +259,8 @@ fn models(provider: Option<&Provider>, default: Option<&str>, has_auto_mode: boo
     let model = |(name, description): (&str, &str)| {
         let model = HostModel::new(name, description).with_auto_mode(has_auto_mode);
         let Some(provider) = provider.map(|provider| &provider.model) else { return model };
-        let wanted = if name == "default" { default.unwrap_or(name) } else { name };
-        let id = provider.resolve_model(wanted);
+        let requested = if name == "default" { default.unwrap_or(name) } else { name };
+        let id = provider.resolve_model(requested);
         let info = provider.model_info(&id);
         model.with_info(id, &info)
     };
@@ -273,7 +273,7 @@ fn models(provider: Option<&Provider>, default: Option<&str>, has_auto_mode: boo
     known.into_iter().map(model).collect()
 }
 
-/// Waits for a signal to end.
+/// Waits for a signal that ends the process.
 pub(crate) fn terminated() -> impl Future<Output = ()> {
     #[cfg(unix)]
     return async {

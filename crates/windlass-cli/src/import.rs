@@ -72,8 +72,8 @@ pub(crate) fn import(args: &ImportArgs, terminal: Terminal) -> anyhow::Result<i3
         writeln!(stderr(), "windlass: there is nothing to import")?;
         return Ok(1);
     }
-    let wanted = args.yes || (terminal.can_ask() && confirmed("Write all of this?")?);
-    if !wanted {
+    let is_confirmed = args.yes || (terminal.can_ask() && confirmed("Write all of this?")?);
+    if !is_confirmed {
         writeln!(stderr(), "windlass: nothing was written; --yes writes it")?;
         return Ok(1);
     }

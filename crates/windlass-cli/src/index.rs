@@ -12,7 +12,7 @@ use windlass::project::ProjectIndex;
 use windlass::{coding_tools, session};
 
 /// Maximum number of files that a search prints.
-const MOST: u32 = 1_000;
+const MAX_FILES: u32 = 1_000;
 
 #[derive(Debug, Args)]
 pub(crate) struct IndexArgs {
@@ -54,7 +54,7 @@ pub(crate) fn overview(args: &IndexArgs) -> anyhow::Result<i32> {
 /// Prints the best matching files, and returns the exit code: 1 if there are none.
 pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<i32> {
     let Some(index) = index(&args.settings)? else { return Ok(1) };
-    let found = index.search(&args.words.join(" "), args.limit.min(MOST) as usize, &|| false)?;
+    let found = index.search(&args.words.join(" "), args.limit.min(MAX_FILES) as usize, &|| false)?;
     let mut out = stdout().lock();
     if args.json {
         jsonl::write(&mut out, &found)?

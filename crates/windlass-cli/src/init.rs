@@ -16,7 +16,7 @@ use windlass::project::{Overview, Purpose};
 /// Instruction files of a project that agents read.
 const INSTRUCTION_FILES: [&str; 4] = ["AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md"];
 /// Maximum number of rows of a list in the file.
-const MOST_ROWS: usize = 12;
+const MAX_ROWS: usize = 12;
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
@@ -59,8 +59,8 @@ pub(crate) fn init(args: &InitArgs, terminal: Terminal) -> anyhow::Result<i32> {
         FileName::Claude => "CLAUDE.md",
     };
     writeln!(stdout(), "{text}")?;
-    let wanted = args.yes || (terminal.can_ask() && confirmed(&format!("Write this to {name}?"))?);
-    if !wanted {
+    let is_confirmed = args.yes || (terminal.can_ask() && confirmed(&format!("Write this to {name}?"))?);
+    if !is_confirmed {
         writeln!(stderr(), "windlass: nothing was written; --yes writes {name}")?;
         return Ok(1);
     }
@@ -90,8 +90,8 @@ fn instructions(folder: &str, overview: &Overview) -> String {
     }
     let commands = overview.commands.iter().map(|command| {
         let folder = Path::new(&command.manifest).parent().filter(|folder| !folder.as_os_str().is_empty());
-        let place = folder.map(|folder| format!(" (in `{}`)", folder.display())).unwrap_or_default();
-        format!("{}: `{}`{place}", purpose(command.purpose), command.command)
+        let location = folder.map(|folder| format!(" (in `{}`)", folder.display())).unwrap_or_default();
+        format!("{}: `{}`{location}", purpose(command.purpose), command.command)
     });
     section(&mut text, "Commands", commands);
     let packages = overview.packages.iter().filter(|_| overview.packages.len() > 1);
@@ -113,7 +113,7 @@ fn purpose(purpose: Purpose) -> &'static str {
 }
 
 fn section(text: &mut String, title: &str, rows: impl Iterator<Item = String>) {
-    let rows: Vec<String> = rows.take(MOST_ROWS).map(|row| format!("- {}\n", clean_line(&row))).collect();
+    let rows: Vec<String> = rows.take(MAX_ROWS).map(|row| format!("- {}\n", clean_line(&row))).collect();
     if !rows.is_empty() {
         text.push_str(&format!("\n## {title}\n\n{}", rows.concat()));
     }

@@ -8,7 +8,7 @@ use windlass::JsonText;
 use windlass::text::visible_json;
 
 /// Longest line that is read, in bytes.
-const MOST: u64 = 16 << 20;
+const MAX_LINE_BYTES: u64 = 16 << 20;
 
 /// A line of input.
 pub(crate) struct Line<T> {
@@ -74,12 +74,12 @@ fn unknown_keys(text: &str, known: &[&str]) -> Vec<String> {
 /// Reads one line. The inner error is the reason why it cannot be used.
 fn read_line(input: &mut impl BufRead) -> io::Result<Option<Result<String, String>>> {
     let mut bytes = Vec::new();
-    if input.by_ref().take(MOST).read_until(b'\n', &mut bytes)? == 0 {
+    if input.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes)? == 0 {
         return Ok(None);
     }
-    if !bytes.ends_with(b"\n") && bytes.len() as u64 == MOST {
+    if !bytes.ends_with(b"\n") && bytes.len() as u64 == MAX_LINE_BYTES {
         skip_line(input)?;
-        return Ok(Some(Err(format!("the line is longer than {} MiB", MOST >> 20))));
+        return Ok(Some(Err(format!("the line is longer than {} MiB", MAX_LINE_BYTES >> 20))));
     }
     Ok(Some(String::from_utf8(bytes).map_err(|_| "the line is not UTF-8 text".to_owned())))
 }
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_line_without_end_is_refused_and_skipped() {
-        let mut input = vec![b'x'; MOST as usize + 10];
+        let mut input = vec![b'x'; MAX_LINE_BYTES as usize + 10];
         input.extend_from_slice(b"\n{\"id\":2}\n");
         assert_eq!(read(&input), [(1, None, false), (2, Some("2".to_owned()), true)]);
     }

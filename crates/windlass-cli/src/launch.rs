@@ -182,8 +182,8 @@ pub(crate) fn permissions_of(args: &RunArgs, driver: Driver) -> Result<(Permissi
             (Permissions::new().allow(rules(allowed_tools)).deny(rules(disallowed_tools)), Vec::new())
         }
     };
-    let own = std::env::current_exe().ok();
-    if let Some(name) = own.as_deref().and_then(Path::file_name) {
+    let own_path = std::env::current_exe().ok();
+    if let Some(name) = own_path.as_deref().and_then(Path::file_name) {
         permissions = permissions.own_command(name.to_string_lossy());
     }
     if args.bypass_allowed() {

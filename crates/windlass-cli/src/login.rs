@@ -12,7 +12,7 @@ use windlass::provider::StoredKeys;
 /// Vendor without one on the command line.
 pub(crate) const USUAL: &str = "anthropic";
 /// Maximum number of bytes that are read of standard input.
-const LONGEST: u64 = 64 * 1024;
+const MAX_INPUT_BYTES: u64 = 64 * 1024;
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
@@ -124,7 +124,11 @@ fn keys() -> Result<StoredKeys, Usage> {
 /// Reads the key from standard input.
 fn piped() -> anyhow::Result<String> {
     let mut text = String::new();
-    stdin().lock().take(LONGEST).read_to_string(&mut text).context("the key cannot be read from standard input")?;
+    stdin()
+        .lock()
+        .take(MAX_INPUT_BYTES)
+        .read_to_string(&mut text)
+        .context("the key cannot be read from standard input")?;
     if text.trim().is_empty() {
         return Err(
             Usage("standard input has no key: pipe one, or run `windlass login` at a terminal".to_owned()).into()

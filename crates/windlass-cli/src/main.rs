@@ -201,7 +201,7 @@ fn is_harmless(command: Option<&Command>, version: bool) -> bool {
 }
 
 /// Time that a thread of the runtime waits for work. The first one stays: work waits for it where no other can be started.
-const KEPT_THREADS: Duration = Duration::from_secs(24 * 3600);
+const THREAD_KEEP_ALIVE: Duration = Duration::from_secs(24 * 3600);
 
 /// A file of the system that takes any text.
 const SINK: &str = if cfg!(windows) { "NUL" } else { "/dev/null" };
@@ -216,7 +216,8 @@ fn start_thread(runtime: &tokio::runtime::Runtime) -> anyhow::Result<()> {
 }
 
 pub(crate) fn block_on(work: impl Future<Output = anyhow::Result<i32>>) -> anyhow::Result<i32> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().thread_keep_alive(KEPT_THREADS).build()?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().thread_keep_alive(THREAD_KEEP_ALIVE).build()?;
     start_thread(&runtime)?;
     let code = runtime.block_on(work);
     runtime.shutdown_background();

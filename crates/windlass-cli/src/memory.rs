@@ -18,7 +18,7 @@ use windlass::session::Timestamp;
 use windlass::tool::{Clock, SystemClock};
 
 /// Longest note that is read from standard input, in bytes. The limit of a kept note is lower.
-const MOST: u64 = 1 << 20;
+const MAX_INPUT_BYTES: u64 = 1 << 20;
 
 /// Message if there is no memory.
 pub(crate) const NONE: &str = "there is no memory here: settings (autoMemoryEnabled) or CLAUDE_CODE_DISABLE_AUTO_MEMORY switch it off, or \
@@ -103,7 +103,7 @@ fn add(args: &AddArgs) -> anyhow::Result<i32> {
         Some(content) => content.clone(),
         None => {
             let mut text = String::new();
-            stdin().lock().take(MOST).read_to_string(&mut text).context("standard input cannot be read")?;
+            stdin().lock().take(MAX_INPUT_BYTES).read_to_string(&mut text).context("standard input cannot be read")?;
             text
         }
     };

@@ -20,10 +20,10 @@ pub(crate) fn refusal(words: &[String]) -> Option<Usage> {
     if command.get_subcommands().any(|command| command.get_name() == word) {
         return None;
     }
-    let foreign = FOREIGN.iter().find(|(name, _)| name == word).map(|(_, meant)| *meant);
-    let meant = foreign.or_else(|| names().find(|name| is_misspelt(word, name)))?;
+    let foreign = FOREIGN.iter().find(|(name, _)| name == word).map(|(_, suggestion)| *suggestion);
+    let suggestion = foreign.or_else(|| names().find(|name| is_misspelt(word, name)))?;
     Some(Usage(format!(
-        "there is no command {word:?}: did you mean `windlass {meant}`? A prompt of this word goes behind --: windlass -- {word}"
+        "there is no command {word:?}: did you mean `windlass {suggestion}`? A prompt of this word goes behind --: windlass -- {word}"
     )))
 }
 

@@ -18,7 +18,7 @@ use windlass::provider::{KnownModel, Overridden, Router, from_lookup};
 use windlass::text::nearest;
 
 /// Maximum number of suggested names.
-const MOST_SUGGESTED: usize = 3;
+const MAX_SUGGESTIONS: usize = 3;
 
 /// Prints the matching models, and returns the exit code. No provider is set up, so no key is needed.
 pub(crate) async fn print(args: &ModelsArgs) -> anyhow::Result<i32> {
@@ -114,12 +114,12 @@ fn check_provider(router: &Router, provider: &str) -> Result<(), Usage> {
     if router.prefixes().any(|prefix| prefix == provider) {
         return Ok(());
     }
-    let near = nearest(provider, router.prefixes());
-    let meant = match near.first() {
-        Some(near) => format!("did you mean {near:?}?"),
+    let similar = nearest(provider, router.prefixes());
+    let suggestion = match similar.first() {
+        Some(similar) => format!("did you mean {similar:?}?"),
         None => format!("there are {}", router.prefixes().collect::<Vec<_>>().join(", ")),
     };
-    Err(Usage(format!("there is no provider {provider:?}: {meant}")))
+    Err(Usage(format!("there is no provider {provider:?}: {suggestion}")))
 }
 
 /// The provider of a listed model.
@@ -148,7 +148,7 @@ fn unknown(pattern: &str, models: &[KnownModel]) -> Usage {
     }
     let near = nearest(pattern.trim(), names.keys().copied());
     let meant: Vec<String> =
-        near.iter().take(MOST_SUGGESTED).filter_map(|name| names.get(name)).map(|name| format!("{name:?}")).collect();
+        near.iter().take(MAX_SUGGESTIONS).filter_map(|name| names.get(name)).map(|name| format!("{name:?}")).collect();
     let hint = if meant.is_empty() {
         "`windlass models` lists those that are known; others may be used by their names".to_owned()
     } else {

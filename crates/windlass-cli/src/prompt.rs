@@ -9,7 +9,7 @@ use std::time::Duration;
 use windlass::Prompt;
 
 /// Maximum size of standard input that becomes part of a prompt, in bytes.
-const MOST: usize = 10 << 20;
+const MAX_INPUT_BYTES: usize = 10 << 20;
 /// Time that standard input may stay silent when there is a prompt already: a parent that leaves an empty pipe open
 /// must not stop the run.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -50,7 +50,7 @@ fn piped(impatient: bool) -> anyhow::Result<String> {
         let _ = first.send(());
         bytes.truncate(read?);
         if !bytes.is_empty() {
-            input.take((MOST + 1) as u64).read_to_end(&mut bytes)?;
+            input.take((MAX_INPUT_BYTES + 1) as u64).read_to_end(&mut bytes)?;
         }
         Ok::<_, std::io::Error>(bytes)
     };
@@ -62,7 +62,7 @@ fn piped(impatient: bool) -> anyhow::Result<String> {
     let unreadable = |why: String| anyhow::anyhow!("standard input cannot be read{why}");
     let bytes = reader.join().map_err(|_| unreadable(String::new()))?;
     let bytes = bytes.map_err(|error| unreadable(format!(": {error}")))?;
-    if bytes.len() > MOST {
+    if bytes.len() > MAX_INPUT_BYTES {
         let text = "standard input is larger than 10 MiB: write it to a file and name the file in the prompt";
         return Err(Usage(text.to_owned()).into());
     }

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use windlass::SessionHandle;
 
 /// Time limit for a session to close when the process is to end.
-const LAST_WORDS: Duration = Duration::from_secs(4);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(4);
 /// Time limit for the rest: servers that are programs end, and a reader takes the remaining output.
 const CLEAN_UP: Duration = Duration::from_secs(3);
 
@@ -114,9 +114,9 @@ impl Signals {
         self.0.code.store(code, Ordering::SeqCst);
         self.0.output.hurry();
         if let Some(session) = self.session() {
-            if tokio::time::timeout(LAST_WORDS, session.close()).await.is_err() {
+            if tokio::time::timeout(CLOSE_TIMEOUT, session.close()).await.is_err() {
                 // The session's error names the entries without an answer of the log.
-                session.give_up_log(LAST_WORDS);
+                session.give_up_log(CLOSE_TIMEOUT);
             }
             // The run has ended; the process ends by itself unless a task delays it. The watchdog ends the programs
             // that it then leaves.

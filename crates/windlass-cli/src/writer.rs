@@ -17,7 +17,7 @@ use tokio::sync::watch;
 /// Maximum number of waiting bytes before producers have to wait.
 const ROOM: usize = 256 * 1024;
 /// Time limit for the remaining output after the signal to end.
-const LAST_WORDS: Duration = Duration::from_millis(300);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(300);
 /// Stack size of the thread, in bytes. Writing takes little of it.
 const STACK: usize = 128 * 1024;
 
@@ -160,7 +160,7 @@ impl Writer {
     /// A part could not be written.
     pub(crate) async fn finish(&self) -> io::Result<()> {
         self.written().await?;
-        match tokio::time::timeout(LAST_WORDS, self.until(|progress| progress.left == 0)).await {
+        match tokio::time::timeout(DRAIN_TIMEOUT, self.until(|progress| progress.left == 0)).await {
             Ok(written) => written,
             // The rest is no longer waited for.
             Err(_) => Ok(()),

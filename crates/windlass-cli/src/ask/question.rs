@@ -19,7 +19,7 @@ const REMARK_ROWS: usize = 3;
 const REASON_ROWS: usize = 5;
 const ALWAYS_ROWS: usize = 5;
 /// Maximum number of remarks.
-const MOST_REMARKS: usize = 6;
+const MAX_REMARKS: usize = 6;
 
 /// A question about a call.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,19 +40,19 @@ impl Question {
         let head = format!("{} wants to run{}:", visible_line(&request.tool), agent.unwrap_or_default());
         let mut rows = bounded("", "  ", &head, width, HEAD_ROWS);
         let (remarks, call) = parts(&request.tool, &request.input);
-        for (name, value) in remarks.iter().take(MOST_REMARKS) {
+        for (name, value) in remarks.iter().take(MAX_REMARKS) {
             let first = format!("  {}: ", short_name(name));
             rows.extend(bounded(&first, "    ", &visible_line(value), width, REMARK_ROWS));
         }
-        if let more @ 1.. = remarks.len().saturating_sub(MOST_REMARKS) {
+        if let more @ 1.. = remarks.len().saturating_sub(MAX_REMARKS) {
             rows.push(format!("  … {more} more fields"));
         }
         if let Some(impact) = &request.impact {
             let effect = format!("{} Risk: {}", visible_line(&impact.summary), impact.risk.as_str());
             rows.extend(bounded("", "  ", &effect, width, HEAD_ROWS));
         }
-        let why = visible_line(&request.decision.message);
-        rows.extend(bounded("Why it asks: ", "  ", &why, width, REASON_ROWS));
+        let reason = visible_line(&request.decision.message);
+        rows.extend(bounded("Why it asks: ", "  ", &reason, width, REASON_ROWS));
         let (always, shown) = alternatives(&request.decision.suggestions, width);
         rows.extend(shown);
         for (name, value) in &call {
@@ -124,8 +124,8 @@ impl<'de> Deserialize<'de> for QuestionFields {
 
 /// The name of a field beside its value.
 fn short_name(name: &str) -> String {
-    const MOST: usize = 40;
-    let short: String = name.chars().take(MOST).collect();
+    const MAX_CHARS: usize = 40;
+    let short: String = name.chars().take(MAX_CHARS).collect();
     let more = if short.len() < name.len() { "…" } else { "" };
     visible_line(&short) + more
 }

@@ -8,7 +8,7 @@ use windlass::project::LoadedProject;
 use windlass::project::{KeyEffect, Origin, SettingKey, line_of, read_named};
 
 /// Maximum size of a settings file, in bytes.
-const MOST: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Value of one setting in one file.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub(super) fn said(project: &LoadedProject, given: &SettingsArgs) -> anyhow::Res
     let mut all = Vec::new();
     for file in project.files() {
         let text = match &file.origin {
-            Origin::File(path) => read_named(Path::new(path), MOST)?,
+            Origin::File(path) => read_named(Path::new(path), MAX_BYTES)?,
             Origin::InlineManaged => given.managed_settings.clone().unwrap_or_default(),
             _ => given.settings.clone().unwrap_or_default(),
         };

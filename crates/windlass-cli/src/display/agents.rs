@@ -12,7 +12,7 @@ use windlass::{
 };
 
 /// Maximum number of lines that wait for the end of a line of the answer.
-const MOST_HELD: usize = 100;
+const MAX_HELD_LINES: usize = 100;
 
 /// The running agents, and their lines that wait for the end of a line.
 #[derive(Default)]
@@ -64,7 +64,7 @@ impl Display {
             return self.note(paint, &text);
         }
         // The answer is being written: an agent in the background does not break its line.
-        if self.agents.held.len() < MOST_HELD {
+        if self.agents.held.len() < MAX_HELD_LINES {
             self.agents.held.push((paint, text));
         } else {
             self.agents.left_out += 1;

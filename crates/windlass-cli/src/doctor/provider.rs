@@ -41,8 +41,8 @@ fn model(project: &LoadedProject) -> anyhow::Result<ChosenModel> {
     let args = RunArgs::none()?;
     let provider = Provider::choose(&args, project)?;
     let builder = launch::options(&args, project, (Driver::Person, Agents::default()))?;
-    let wanted = builder.resolve().map_err(of_start)?.options().model().unwrap_or("default").to_owned();
-    let name = provider.model.resolve_model(&wanted);
+    let requested_model = builder.resolve().map_err(of_start)?.options().model().unwrap_or("default").to_owned();
+    let name = provider.model.resolve_model(&requested_model);
     Ok(ChosenModel { provider, name })
 }
 
@@ -67,8 +67,8 @@ fn source(project: &LoadedProject, vendor: &str) -> String {
     let is_set = |value: Option<String>| value.is_some_and(|value| !value.trim().is_empty());
     for name in StoredKeys::variables_of(vendor) {
         if is_set(project.variable(name)) {
-            let place = if is_set(std::env::var(name).ok()) { "the environment" } else { "settings" };
-            return format!("the key {name} of {place}");
+            let location = if is_set(std::env::var(name).ok()) { "the environment" } else { "settings" };
+            return format!("the key {name} of {location}");
         }
     }
     if vendor == "anthropic" && project.resolved().session.api_key_helper.is_some() {
@@ -101,19 +101,23 @@ async fn network(project: &LoadedProject, vendor: &str) -> Check {
     };
     let mut options = HttpOptions::default();
     options.look_up(&|name| project.variable(name));
-    let way = if options.is_proxied(&url) { " through the proxy" } else { "" };
-    let began = Instant::now();
+    let route_note = if options.is_proxied(&url) { " through the proxy" } else { "" };
+    let started = Instant::now();
     let transport = match NetworkTransport::new(&url, &options) {
         Ok(transport) => transport,
         Err(error) => return Check::broken("network", format!("{url}: {error}")),
     };
-    let answered = tokio::time::timeout(LIMIT, transport.send(HttpRequest::get(&url))).await;
+    let response = tokio::time::timeout(LIMIT, transport.send(HttpRequest::get(&url))).await;
     let advice = "look at HTTPS_PROXY, NO_PROXY and SSL_CERT_FILE, or use --offline here";
-    match answered {
-        Ok(Ok(_)) => Check::ok("network", format!("{url} answers{way} after {} ms", began.elapsed().as_millis())),
-        Ok(Err(error)) => Check::broken("network", format!("{url} cannot be reached{way}: {error}")).advice(advice),
+    match response {
+        Ok(Ok(_)) => {
+            Check::ok("network", format!("{url} answers{route_note} after {} ms", started.elapsed().as_millis()))
+        }
+        Ok(Err(error)) => {
+            Check::broken("network", format!("{url} cannot be reached{route_note}: {error}")).advice(advice)
+        }
         Err(_) => {
-            let text = format!("{url} does not answer{way} within {} s", LIMIT.as_secs());
+            let text = format!("{url} does not answer{route_note} within {} s", LIMIT.as_secs());
             Check::broken("network", text).advice(advice)
         }
     }

@@ -64,8 +64,8 @@ impl FromStr for Target {
 /// Splits a target into the name and the path behind it. An address in brackets has colons of its own.
 fn parted(rest: &str) -> (&str, Option<&str>) {
     let address = rest.find('[').filter(|at| !rest.get(..*at).unwrap_or_default().contains(':'));
-    let behind = address.and_then(|_| rest.find(']')).unwrap_or_default();
-    let colon = rest.get(behind..).and_then(|rest| rest.find(':')).map(|at| behind.saturating_add(at));
+    let address_end = address.and_then(|_| rest.find(']')).unwrap_or_default();
+    let colon = rest.get(address_end..).and_then(|rest| rest.find(':')).map(|at| address_end.saturating_add(at));
     match colon.and_then(|at| Some((rest.get(..at)?, rest.get(at.saturating_add(1)..)?))) {
         Some((name, path)) => (name, Some(path)),
         None => (rest, None),

@@ -10,7 +10,7 @@ use windlass::{Error, Home, SessionBuilder};
 use windlass_protocol::Mirror;
 
 /// Longest line that the TypeScript SDK is sent, which reads lines of any length.
-const LONG: usize = 64 * 1024 * 1024;
+const MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
 
 /// Returns the home of sessions, if they are kept.
 pub(super) fn home(flags: &Flags) -> Result<Option<Home>, Error> {
@@ -38,7 +38,9 @@ pub(super) fn notes(flags: &Flags) -> Option<String> {
 /// Returns the mirror of the log for the host, if it wants one.
 pub(super) fn mirror(flags: &Flags) -> Option<Mirror> {
     let reads_long_lines = std::env::var("CLAUDE_CODE_ENTRYPOINT").is_ok_and(|entry| entry == "sdk-ts");
-    flags.has("session-mirror").then(|| if reads_long_lines { Mirror::with_longest_line(LONG) } else { Mirror::new() })
+    flags
+        .has("session-mirror")
+        .then(|| if reads_long_lines { Mirror::with_longest_line(MAX_LINE_BYTES) } else { Mirror::new() })
 }
 
 /// Keeps the session in the home that the flags name.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use windlass::provider::StoredKeys;
 
 /// Maximum number of files of a folder.
-const MOST_FILES: usize = 200;
+const MAX_FILES: usize = 200;
 
 /// An agent whose files can be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -93,7 +93,7 @@ impl Agent {
     pub(super) fn texts(self, place: &Place) -> Vec<FoundText> {
         let same: Conversion = |text| Ok(text.to_owned());
         let (project, user, config) = (&place.project, &place.user, &place.config);
-        let here = place.project.join("AGENTS.md");
+        let project_file = place.project.join("AGENTS.md");
         let (ours, commands) = (place.home.join("AGENTS.md"), place.home.join("commands"));
         let project_commands = place.project.join(".windlass/commands");
         let mut texts = Texts(Vec::new());
@@ -104,19 +104,19 @@ impl Agent {
                 texts.folder(&user.join(".codex/prompts"), "md", &commands, same);
             }
             Self::Cursor => {
-                texts.instructions(project.join(".cursorrules"), &here);
+                texts.instructions(project.join(".cursorrules"), &project_file);
                 texts.rules(&project.join(".cursor/rules"), &place.project.join(".windlass/rules"));
                 texts.folder(&project.join(".cursor/commands"), "md", &project_commands, same);
                 texts.folder(&user.join(".cursor/commands"), "md", &commands, same);
             }
             Self::Gemini => {
-                texts.instructions(project.join("GEMINI.md"), &here);
+                texts.instructions(project.join("GEMINI.md"), &project_file);
                 texts.instructions(user.join(".gemini/GEMINI.md"), &ours);
                 texts.folder(&project.join(".gemini/commands"), "toml", &project_commands, gemini_command);
                 texts.folder(&user.join(".gemini/commands"), "toml", &commands, gemini_command);
             }
             Self::Goose => {
-                texts.instructions(project.join(".goosehints"), &here);
+                texts.instructions(project.join(".goosehints"), &project_file);
                 texts.instructions(config.join("goose/.goosehints"), &ours);
             }
             Self::Opencode => {
@@ -197,7 +197,7 @@ fn files_with(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let is_file = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
     let paths = entries.filter(is_file).map(|entry| entry.path());
     let mut paths: Vec<PathBuf> =
-        paths.filter(|path| path.extension().is_some_and(|found| found == ending)).take(MOST_FILES).collect();
+        paths.filter(|path| path.extension().is_some_and(|found| found == ending)).take(MAX_FILES).collect();
     paths.sort_unstable();
     paths
 }

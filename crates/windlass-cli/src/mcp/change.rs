@@ -53,14 +53,14 @@ fn notes(files: &Files, name: &str, entry: &JsonText, scope: Scope) -> anyhow::R
     }
     let project = launch::project(&Default::default(), &current_directory()?)?.inspect().map_err(of_project)?;
     let servers = project.servers();
-    let counting = servers.definitions().into_iter().find(|known| known.name == name);
-    match counting {
+    let active = servers.definitions().into_iter().find(|known| known.name == name);
+    match active {
         Some(known) if known.scope != scope.server_scope() => {
             notes.push(format!("the server of {} (scope {}) counts instead", known.path.display(), known.scope));
         }
         Some(_) => {
             let refusal = check(name, entry).ok().and_then(|config| servers.refusal(name, &config));
-            notes.extend(refusal.map(|why| format!("it is not started: {why}")));
+            notes.extend(refusal.map(|reason| format!("it is not started: {reason}")));
         }
         None => notes.extend(servers.absent().into_iter().find(|absent| absent.name == name).map(|absent| absent.text)),
     }
@@ -77,16 +77,16 @@ fn notes(files: &Files, name: &str, entry: &JsonText, scope: Scope) -> anyhow::R
 /// Removes a server from its file, and returns the exit code.
 pub(super) fn remove(args: &RemoveArgs) -> anyhow::Result<i32> {
     let files = Files::here()?;
-    let wanted: Vec<Scope> = args.scope.map_or_else(|| Scope::ALL.to_vec(), |scope| vec![scope]);
+    let scopes: Vec<Scope> = args.scope.map_or_else(|| Scope::ALL.to_vec(), |scope| vec![scope]);
     let mut found = Vec::new();
-    for scope in &wanted {
+    for scope in &scopes {
         if files.servers(*scope)?.iter().any(|server| server.name == args.name) {
             found.push(*scope);
         }
     }
     let scope = match found.as_slice() {
         [scope] => scope.server_scope(),
-        [] => return Err(unknown(&args.name, &files, &wanted)),
+        [] => return Err(unknown(&args.name, &files, &scopes)),
         several => {
             let names: Vec<&str> = several.iter().map(|scope| scope.server_scope().as_str()).collect();
             let text = format!("{} is defined in several scopes: add --scope {}", args.name, names.join(" or "));

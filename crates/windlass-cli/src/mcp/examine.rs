@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(31);
 /// Time that a session waits for its servers before it opens.
 const SLOW: Duration = Duration::from_secs(5);
 /// Instructions beyond this many characters do not reach the model.
-const MOST_INSTRUCTIONS: usize = 2000;
+const MAX_INSTRUCTION_CHARS: usize = 2000;
 /// Definitions of tools beyond this many bytes fill a noticeable share of a context window.
 const MANY_BYTES: usize = 64 * 1024;
 
@@ -39,8 +39,8 @@ struct Report {
 pub(super) async fn test(args: &TestArgs) -> anyhow::Result<i32> {
     let project = inspected(&args.settings)?;
     let found = find(&project, &args.name)?;
-    if let Some(why) = found.left_out {
-        anyhow::bail!("the MCP server {:?} is not started: {why}", found.name);
+    if let Some(reason) = found.left_out {
+        anyhow::bail!("the MCP server {:?} is not started: {reason}", found.name);
     }
     let definition = found.definition.context("the server is not there any more")?;
     let report = examined(&project, &definition).await?;
@@ -58,11 +58,11 @@ async fn examined(project: &LoadedProject, definition: &ServerDefinition) -> any
     let mut config = servers.config(definition)?;
     // The server is started now, even if its tools are known.
     config.lazy = false;
-    let began = Instant::now();
+    let started = Instant::now();
     servers.connect(name, config)?;
     let set = servers.set();
     set.settled(PATIENCE).await;
-    let took = began.elapsed();
+    let took = started.elapsed();
     let prompts: Vec<String> = set.prompts().await.into_iter().map(|prompt| prompt.name).collect();
     let output = set.output(name);
     let status = set.status().into_iter().find(|status| status.name == name).context("the server is gone")?;
@@ -109,9 +109,9 @@ fn problems(report: &Report, took: Duration, output: Option<String>) -> Vec<Stri
     for tool in status.tools.iter().filter(|tool| tool.description.trim().is_empty()) {
         all.push(format!("the tool {:?} has no description: the model has to guess what it does", tool.name));
     }
-    if report.instructions.as_ref().is_some_and(|text| text.chars().count() > MOST_INSTRUCTIONS) {
+    if report.instructions.as_ref().is_some_and(|text| text.chars().count() > MAX_INSTRUCTION_CHARS) {
         all.push(format!(
-            "its instructions are longer than {MOST_INSTRUCTIONS} characters: the rest does not reach the model"
+            "its instructions are longer than {MAX_INSTRUCTION_CHARS} characters: the rest does not reach the model"
         ));
     }
     if report.definition_bytes > MANY_BYTES {
@@ -159,6 +159,6 @@ fn show(definition: &ServerDefinition, report: &Report) -> anyhow::Result<()> {
 /// Returns a server's hints about a tool.
 fn claims(hints: McpToolHints) -> String {
     let all = [(hints.read_only, "reads only"), (hints.destructive, "may destroy"), (hints.open_world, "reaches out")];
-    let said: Vec<&str> = all.iter().filter(|(is_set, _)| *is_set).map(|(_, text)| *text).collect();
-    if said.is_empty() { String::new() } else { format!(" [claims: {}]", said.join(", ")) }
+    let claims_made: Vec<&str> = all.iter().filter(|(is_set, _)| *is_set).map(|(_, text)| *text).collect();
+    if claims_made.is_empty() { String::new() } else { format!(" [claims: {}]", claims_made.join(", ")) }
 }

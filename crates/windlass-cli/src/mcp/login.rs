@@ -36,8 +36,8 @@ pub(super) async fn logout(args: &LogoutArgs) -> anyhow::Result<i32> {
     let name = args.server.name.as_str();
     let outcome = servers.forget_login(name).await;
     servers.close().await;
-    let said = if outcome? { "logged out of" } else { "there was no login to" };
-    writeln!(stdout(), "{}", clean_line(&format!("{said} {name}")))?;
+    let result = if outcome? { "logged out of" } else { "there was no login to" };
+    writeln!(stdout(), "{}", clean_line(&format!("{result} {name}")))?;
     Ok(0)
 }
 
@@ -61,8 +61,8 @@ fn configured(args: &ServerArgs, project: &LoadedProject) -> anyhow::Result<McpS
         return Ok(config);
     }
     let found = find(project, &args.name)?;
-    if let Some(why) = found.left_out {
-        anyhow::bail!("the MCP server {:?} is not reached: {why}", found.name);
+    if let Some(reason) = found.left_out {
+        anyhow::bail!("the MCP server {:?} is not reached: {reason}", found.name);
     }
     let definition = found.definition.context("the server is not there any more")?;
     Ok(project.servers().config(&definition)?)

@@ -75,10 +75,10 @@ pub(super) async fn list(args: &ListArgs) -> anyhow::Result<i32> {
     let mut out = stdout().lock();
     for server in known.iter().filter(|_| args.json) {
         let status = statuses.iter().find(|status| status.name == server.name);
-        let (state, why) = state(server, status);
+        let (state, reason) = state(server, status);
         let config = server.definition.as_ref().map(|definition| shown(&definition.config));
         let path = server.definition.as_ref().map(|definition| definition.path.clone());
-        let row = json!({"name": server.name, "scope": server.source, "status": state, "reason": why,
+        let row = json!({"name": server.name, "scope": server.source, "status": state, "reason": reason,
             "file": path, "config": config, "tools": status.map(|status| status.tools.len())});
         jsonl::write(&mut out, &row)?;
     }
@@ -94,10 +94,10 @@ pub(super) async fn list(args: &ListArgs) -> anyhow::Result<i32> {
 /// Returns a row for each server: name, source, state with its reason, and target, with tabs between them. Servers without a
 /// file come last.
 pub(crate) fn rows(known: &[Known], statuses: &[McpServerStatus]) -> Vec<String> {
-    let row = |name: &str, source: &str, (state, why): (&str, Option<String>), target: &str| {
-        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-        let [name, target, why] = [name, target, why.as_str()].map(clean_line);
-        format!("{name}\t{source}\t{state}{why}\t{target}")
+    let row = |name: &str, source: &str, (state, reason): (&str, Option<String>), target: &str| {
+        let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+        let [name, target, reason] = [name, target, reason.as_str()].map(clean_line);
+        format!("{name}\t{source}\t{state}{reason}\t{target}")
     };
     let of_files = known.iter().map(|server| {
         let status = statuses.iter().find(|status| status.name == server.name);
@@ -138,11 +138,11 @@ fn state(server: &Known, status: Option<&McpServerStatus>) -> (&'static str, Opt
 pub(super) fn get(args: &GetArgs) -> anyhow::Result<i32> {
     let project = inspected(&args.settings)?;
     let found = find(&project, &args.name)?;
-    let (state, why) = state(&found, None);
+    let (state, reason) = state(&found, None);
     let config = found.definition.as_ref().map(|definition| (definition.path.clone(), shown(&definition.config)));
     let (file, config) = config.unzip();
     if args.json {
-        let row = json!({"name": found.name, "scope": found.source, "status": state, "reason": why,
+        let row = json!({"name": found.name, "scope": found.source, "status": state, "reason": reason,
             "file": file, "config": config});
         writeln!(stdout(), "{}", visible_json(&serde_json::to_string_pretty(&row)?))?;
         return Ok(0);
@@ -150,13 +150,13 @@ pub(super) fn get(args: &GetArgs) -> anyhow::Result<i32> {
     let mut lines = vec![("scope", found.source.clone())];
     lines.extend(file.map(|file| ("file", file.display().to_string())));
     lines.push(("status", state.to_owned()));
-    lines.extend(why.map(|why| ("reason", why)));
+    lines.extend(reason.map(|reason| ("reason", reason)));
     lines.extend(found.definition.iter().map(|definition| ("type", kind(&definition.config))));
     lines.extend(found.definition.iter().map(|definition| ("target", target(&definition.config))));
     for (key, label) in [("env", "env"), ("headers", "header")] {
         let inner = config.as_ref().and_then(|config| config.get(key)).and_then(Value::as_object);
-        let shown = |(name, value): (&String, &Value)| format!("{name}={}", value.as_str().unwrap_or_default());
-        lines.extend(inner.into_iter().flatten().map(|pair| (label, shown(pair))));
+        let setting = |(name, value): (&String, &Value)| format!("{name}={}", value.as_str().unwrap_or_default());
+        lines.extend(inner.into_iter().flatten().map(|pair| (label, setting(pair))));
     }
     let mut out = stdout().lock();
     writeln!(out, "{}", clean_line(&found.name))?;

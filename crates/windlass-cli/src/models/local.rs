@@ -20,8 +20,8 @@ pub(super) fn is_asked(provider: &str) -> bool {
 pub(crate) async fn models(provider: &str, project: &LoadedProject) -> Result<Vec<KnownModel>, String> {
     let failed = |problem: String| format!("the models of {provider} are not known: {problem}");
     let keys = project.stored_keys();
-    let own = |name: &str| project.variable(name);
-    let lookup = |name: &str| keys.as_ref().map_or_else(|| own(name), |keys| keys.variable(name, own));
+    let variable = |name: &str| project.variable(name);
+    let lookup = |name: &str| keys.as_ref().map_or_else(|| variable(name), |keys| keys.variable(name, variable));
     let server = match provider {
         OWN_URL => ChatCompletions::openai_compatible_from_lookup(lookup),
         preset => ChatCompletions::from_lookup(preset, lookup),

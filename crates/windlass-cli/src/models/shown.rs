@@ -58,11 +58,12 @@ fn line(text: &mut String, row: &[String; 7], widths: &[usize]) {
 }
 
 fn row(known: &KnownModel) -> [String; 7] {
-    let own = |names: &[&str]| if names.iter().any(|name| known.overridden.contains(name)) { "*" } else { "" };
+    let override_mark =
+        |names: &[&str]| if names.iter().any(|name| known.overridden.contains(name)) { "*" } else { "" };
     let price = |rate: fn(&Price) -> NanoUsd, name: &str| match &known.info.price {
         Some(price) => {
             let long = if known.info.long_prompts.is_empty() { "" } else { ">" };
-            format!("{}{}{long}", own(&[name]), per_million(rate(price)))
+            format!("{}{}{long}", override_mark(&[name]), per_million(rate(price)))
         }
         None => NONE.to_owned(),
     };
@@ -70,8 +71,8 @@ fn row(known: &KnownModel) -> [String; 7] {
     let output = known.max_output_tokens.map_or(NONE.to_owned(), |tokens| short(tokens.into()));
     [
         clean_line(&known.id),
-        format!("{}{window}", own(&["contextWindow"])),
-        format!("{}{output}", own(&["maxOutputTokens"])),
+        format!("{}{window}", override_mark(&["contextWindow"])),
+        format!("{}{output}", override_mark(&["maxOutputTokens"])),
         price(|price| price.input, "inputPrice"),
         price(|price| price.output, "outputPrice"),
         abilities(&known.info).join(" "),

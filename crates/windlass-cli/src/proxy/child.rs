@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep_until};
 use windlass::provider::CredentialProxy;
 
 /// Time limit for a command to end after the signal.
-const LAST_WORDS: Duration = Duration::from_secs(10);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Runs a command with the nonce until it ends; returns its exit code.
 pub(super) async fn run(proxy: CredentialProxy, command: &[OsString]) -> anyhow::Result<i32> {
@@ -37,7 +37,7 @@ pub(super) async fn run(proxy: CredentialProxy, command: &[OsString]) -> anyhow:
                     let _ = kill_process(id, signal);
                 }
                 if signal == Signal::TERM || signal == Signal::HUP {
-                    deadline.get_or_insert_with(|| Instant::now() + LAST_WORDS);
+                    deadline.get_or_insert_with(|| Instant::now() + EXIT_TIMEOUT);
                 }
             }
             () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {

@@ -1,4 +1,4 @@
-//! `windlass sessions audit`: why calls of a session ran or did not, and integrity of its logs.
+//! `windlass sessions audit`: shows why each call of a session ran or was refused, and checks its logs for changes.
 
 mod shown;
 
@@ -18,7 +18,7 @@ use windlass::store::audit_file;
 use windlass::text::visible_json;
 
 /// Maximum size of a file of heads, in bytes.
-const MAX_HEADS: u64 = 4 << 20;
+const MAX_HEADS_BYTES: u64 = 4 << 20;
 
 /// Scope and format of an audit.
 #[derive(Debug, Clone, Args)]
@@ -57,7 +57,7 @@ pub(super) async fn audit(args: AuditArgs, terminal: Terminal) -> anyhow::Result
         }
         Source::Session { home, stored, .. } => home.audit(&stored.id).await?,
     };
-    let programs =
+    let bash_calls =
         audit.calls().filter(|(_, call)| call.begun.is_some() && call.tool.as_deref() == Some("Bash")).count();
     audit.keep_calls(|call| {
         let is_named = args.call.as_ref().is_none_or(|id| call.tool_use_id.as_str() == id);
@@ -73,13 +73,13 @@ pub(super) async fn audit(args: AuditArgs, terminal: Terminal) -> anyhow::Result
         return Ok(0);
     }
     shown::write(&mut out, &audit, args.call.is_some())?;
-    if args.file.is_some() && programs > 0 {
-        let _ = writeln!(stderr(), "{programs} calls ran programs; which files those changed is not recorded");
+    if args.file.is_some() && bash_calls > 0 {
+        let _ = writeln!(stderr(), "{bash_calls} calls ran programs; which files those changed is not recorded");
     }
     Ok(0)
 }
 
-/// Returns the most important parts of an audit, for people.
+/// Returns a readable summary of an audit.
 pub(crate) fn text(audit: &SessionAudit) -> std::io::Result<String> {
     let mut out = Vec::new();
     shown::write(&mut out, audit, false)?;
@@ -89,15 +89,15 @@ pub(crate) fn text(audit: &SessionAudit) -> std::io::Result<String> {
 /// Returns JSON with secrets masked in its texts.
 fn masked(value: Value) -> Value {
     let masks = masks();
-    fn of(value: Value, masks: &Masks) -> Value {
+    fn mask_value(value: Value, masks: &Masks) -> Value {
         match value {
             Value::String(text) => Value::String(masks.mask(&text).into_owned()),
-            Value::Array(items) => items.into_iter().map(|item| of(item, masks)).collect(),
-            Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, of(value, masks))).collect(),
+            Value::Array(items) => items.into_iter().map(|item| mask_value(item, masks)).collect(),
+            Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, mask_value(value, masks))).collect(),
             value => value,
         }
     }
-    of(value, &masks)
+    mask_value(value, &masks)
 }
 
 /// Prints the heads of a session's logs.
@@ -111,12 +111,12 @@ async fn heads(session: &str) -> anyhow::Result<i32> {
     Ok(0)
 }
 
-/// Checks the logs against kept heads.
+/// Checks the logs against heads that the user has stored.
 async fn check(args: &AuditArgs) -> anyhow::Result<i32> {
     let home = Home::from_env().map_err(of_start)?;
     let mut heads = Vec::new();
     for given in &args.check {
-        heads.extend(kept(given)?);
+        heads.extend(parse_heads(given)?);
     }
     if let Some(other) = heads.iter().find(|head| !head.session.as_str().eq_ignore_ascii_case(&args.session)) {
         return Err(Usage(format!("a head is of another session: {}", other.session)).into());
@@ -144,11 +144,11 @@ async fn check(args: &AuditArgs) -> anyhow::Result<i32> {
 }
 
 /// Reads heads from text, or from a file with one a line.
-fn kept(given: &str) -> anyhow::Result<Vec<NamedHead>> {
+fn parse_heads(given: &str) -> anyhow::Result<Vec<NamedHead>> {
     if let Ok(head) = given.parse() {
         return Ok(vec![head]);
     }
-    let text = read_named(Path::new(given), MAX_HEADS)
+    let text = read_named(Path::new(given), MAX_HEADS_BYTES)
         .with_context(|| format!("{given:?} is neither a head of a log nor a file that can be read"))?;
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     lines.map(|line| line.parse().map_err(|error| anyhow::anyhow!("{given:?}: {error}"))).collect()

@@ -68,7 +68,7 @@ pub(crate) async fn gc(args: GcArgs, terminal: Terminal) -> anyhow::Result<i32> 
     let mut retention = CheckpointRetention::default().used_before(args.unused_since);
     retention.total_bytes = args.max_bytes;
     retention.dry_run = args.dry_run;
-    let done = home.collect_checkpoints(retention).await?;
+    let collected = home.collect_checkpoints(retention).await?;
     let left_behind = if args.dry_run { 0 } else { home.remove_left_behind().await? };
     let deleted = match Retention::here()? {
         Some(retention) => retention.apply(&home, args.dry_run).await?,
@@ -76,7 +76,7 @@ pub(crate) async fn gc(args: GcArgs, terminal: Terminal) -> anyhow::Result<i32> 
     };
     let mut out = stdout().lock();
     let mut freed_bytes = 0_u64;
-    for one in &done.dropped {
+    for one in &collected.dropped {
         freed_bytes = freed_bytes.saturating_add(one.bytes);
         let dropped = Dropped { session: one.session.as_str(), bytes: one.bytes, used: one.used.to_string() };
         match terminal.stdout {
@@ -89,7 +89,7 @@ pub(crate) async fn gc(args: GcArgs, terminal: Terminal) -> anyhow::Result<i32> 
     for session in &deleted.sessions {
         show_deleted(session, &mut out, terminal)?;
     }
-    let (dropped, in_use, left_bytes) = (done.dropped.len(), done.in_use.len(), done.left_bytes);
+    let (dropped, in_use, left_bytes) = (collected.dropped.len(), collected.in_use.len(), collected.left_bytes);
     if terminal.stdout {
         let verb = if args.dry_run { "Would free" } else { "Freed" };
         writeln!(
@@ -105,11 +105,11 @@ pub(crate) async fn gc(args: GcArgs, terminal: Terminal) -> anyhow::Result<i32> 
         let deleted_sessions = deleted.sessions.len();
         jsonl::write(&mut out, &Sum { dropped, freed_bytes, left_bytes, in_use, left_behind, deleted_sessions })?;
     }
-    for (session, problem) in &done.failed {
+    for (session, problem) in &collected.failed {
         writeln!(stderr(), "{}", clean_line(&format!("{session}: {problem}")))?;
     }
     for (session, problem) in &deleted.failed {
         writeln!(stderr(), "{}", clean_line(&format!("{session}: {problem}")))?;
     }
-    Ok(i32::from(!done.failed.is_empty() || !deleted.failed.is_empty()))
+    Ok(i32::from(!collected.failed.is_empty() || !deleted.failed.is_empty()))
 }

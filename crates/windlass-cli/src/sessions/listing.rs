@@ -22,7 +22,7 @@ use windlass::session::{
 const PAGE: usize = 500;
 
 /// Maximum length of a summary in a line for people, in characters.
-const SHORT: usize = 60;
+const MAX_SUMMARY_CHARS: usize = 60;
 
 /// Filters of a list of sessions.
 #[derive(Debug, Args)]
@@ -99,10 +99,10 @@ impl NarrowArgs {
 pub(super) async fn list(args: ListArgs, terminal: Terminal) -> anyhow::Result<i32> {
     let home = Home::from_env().map_err(of_start)?;
     let mut search = args.narrow.narrow(home.list());
-    let mut place = "any directory".to_owned();
+    let mut scope = "any directory".to_owned();
     if !args.all {
         let cwd = resolved(args.cwd.as_deref().unwrap_or(Path::new(".")))?;
-        place = clean(&cwd.to_string_lossy());
+        scope = clean(&cwd.to_string_lossy());
         search = search.in_directory(cwd);
     }
     if args.open {
@@ -118,7 +118,7 @@ pub(super) async fn list(args: ListArgs, terminal: Terminal) -> anyhow::Result<i
         Ok(writeln!(out, "{}", line(&session.summary))?)
     });
     if shown.await? == 0 && terminal.stdout {
-        let _ = writeln!(stderr(), "no sessions in {place}");
+        let _ = writeln!(stderr(), "no sessions in {scope}");
     }
     Ok(0)
 }
@@ -176,10 +176,10 @@ pub(super) async fn all(
     while shown < limit {
         let page = search.clone().limit((limit - shown).min(PAGE)).page().await?;
         warn(&page, &mut warned);
-        let mut taken: Vec<ListedSession> = page.sessions.into_iter().filter(&is_shown).collect();
-        taken.truncate(limit - shown);
-        shown += taken.len();
-        taken.into_iter().try_for_each(&mut show)?;
+        let mut matching: Vec<ListedSession> = page.sessions.into_iter().filter(&is_shown).collect();
+        matching.truncate(limit - shown);
+        shown += matching.len();
+        matching.into_iter().try_for_each(&mut show)?;
         next = page.next;
         let Some(next) = &next else { break };
         search = search.after(next.clone());
@@ -210,7 +210,7 @@ fn warn(page: &SessionPage, warned: &mut HashSet<String>) {
 /// Formats a session in a line for people.
 fn line(session: &SessionSummary) -> String {
     let summary = clean_line(&session.summary);
-    let short: String = summary.chars().take(SHORT).collect();
+    let short: String = summary.chars().take(MAX_SUMMARY_CHARS).collect();
     let more = if short.len() < summary.len() { "…" } else { "" };
     format!("{}  {:>9}  {short}{more}", session.session_id, age(session.last_modified))
 }

@@ -59,13 +59,13 @@ impl Retention {
     fn beyond(self, sessions: Vec<SizedSession>, now: u64) -> Vec<SizedSession> {
         let day = u64::try_from(DAY.as_millis()).unwrap_or(u64::MAX);
         let oldest = self.days.map(|days| now.saturating_sub(days.saturating_mul(day)));
-        let mut kept = 0_u64;
+        let mut kept_bytes = 0_u64;
         let mut is_beyond = |session: &SizedSession| {
             let is_old = oldest.is_some_and(|oldest| session.used < oldest);
             if !is_old {
-                kept = kept.saturating_add(session.bytes);
+                kept_bytes = kept_bytes.saturating_add(session.bytes);
             }
-            is_old || self.max_bytes.is_some_and(|most| kept > most)
+            is_old || self.max_bytes.is_some_and(|limit| kept_bytes > limit)
         };
         sessions.into_iter().filter(|session| is_beyond(session)).collect()
     }

@@ -117,15 +117,15 @@ pub(crate) async fn rewind(args: RewindArgs, terminal: Terminal) -> anyhow::Resu
         Err(error) if directories.is_empty() => return Err(error),
         Err(error) => writeln!(stderr(), "warning: {}", clean(&format!("{error:#}")))?,
     }
-    let wanted = SessionRewind::new(EntryId::from(to)).scope(what.scope()).conflicts(conflicts).within(directories);
-    let done = if args.dry_run {
-        store.rewind_changes(&key, &checkpoints, &wanted).await?
+    let request = SessionRewind::new(EntryId::from(to)).scope(what.scope()).conflicts(conflicts).within(directories);
+    let rewound = if args.dry_run {
+        store.rewind_changes(&key, &checkpoints, &request).await?
     } else {
         let mark = RewoundMark::new(EntryId::from_bits(SystemIds::default().bits()), SystemClock::default().now());
-        store.rewind(&key, &lease, &checkpoints, (&wanted, mark)).await?
+        store.rewind(&key, &lease, &checkpoints, (&request, mark)).await?
     };
-    show(&done, &key, what, terminal)?;
-    Ok(i32::from(done.files.iter().any(|files| files.left().next().is_some())))
+    show(&rewound, &key, what, terminal)?;
+    Ok(i32::from(rewound.files.iter().any(|files| files.left().next().is_some())))
 }
 
 /// Returns the working directory of the session.

@@ -13,7 +13,7 @@ use windlass::session::{Diagnostic, Diagnostics, Severity};
 use windlass::text::clause;
 
 /// Maximum number of diagnostics of one answer.
-const MOST: usize = 10_000;
+const MAX_DIAGNOSTICS: usize = 10_000;
 
 /// A tool of an MCP server that reports diagnostics of compilers and linters for files, before and after a call changes
 /// them. Without an answer the model reads nothing.
@@ -88,7 +88,7 @@ fn read(answer: &JsonText) -> Result<Vec<Diagnostic>, String> {
         diagnostic.source = said.source;
         diagnostic
     };
-    Ok(answer.diagnostics.into_iter().take(MOST).map(read).collect())
+    Ok(answer.diagnostics.into_iter().take(MAX_DIAGNOSTICS).map(read).collect())
 }
 
 #[cfg(test)]

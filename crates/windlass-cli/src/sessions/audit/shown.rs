@@ -6,9 +6,9 @@ use windlass::permission::{AnsweredBy, Behavior, DecisionReason, InputChangedBy,
 use windlass::session::{CallAudit, LineAudit, LineRange, LineState, NamedAudit, SessionAudit, VerdictAudit};
 
 /// Maximum length of an input in a list, in characters.
-const MOST_INPUT: usize = 100;
+const MAX_INPUT_CHARS: usize = 100;
 /// Maximum number of line ranges, and of sentences on damage, of one log.
-const MOST_LISTED: usize = 10;
+const MAX_LISTED: usize = 10;
 
 const NOT_RECORDED: &str = "not recorded";
 
@@ -16,7 +16,7 @@ const NOT_RECORDED: &str = "not recorded";
 pub(super) fn write(out: &mut impl Write, audit: &SessionAudit, is_full: bool) -> io::Result<()> {
     for log in &audit.logs {
         for call in &log.audit.calls {
-            if is_full { full(out, log, call)? } else { short(out, log, call)? }
+            if is_full { write_full(out, log, call)? } else { write_short(out, log, call)? }
         }
     }
     for log in &audit.logs {
@@ -25,23 +25,23 @@ pub(super) fn write(out: &mut impl Write, audit: &SessionAudit, is_full: bool) -
     Ok(())
 }
 
-fn short(out: &mut impl Write, log: &NamedAudit, call: &CallAudit) -> io::Result<()> {
+fn write_short(out: &mut impl Write, log: &NamedAudit, call: &CallAudit) -> io::Result<()> {
     let tool = call.tool.as_deref().unwrap_or("(its message is lost)");
     let agent = log.agent.as_ref().map(|agent| format!("  agent {agent}")).unwrap_or_default();
     let head = format!("{}  {tool}  {}{agent}  {}{}", call.place.at, call.tool_use_id, outcome(call), mark(call.lines));
     writeln!(out, "{}", clean_line(&head))?;
     if let Some(input) = &call.input {
-        let text: String = clean_line(input.as_str()).chars().take(MOST_INPUT).collect();
+        let text: String = clean_line(input.as_str()).chars().take(MAX_INPUT_CHARS).collect();
         writeln!(out, "  {text}")?;
     }
-    writeln!(out, "  {}", clean_line(&why(call)))?;
+    writeln!(out, "  {}", clean_line(&decision_reason(call)))?;
     for file in &call.changed {
         writeln!(out, "  changed {}", clean_line(&file.path.to_string_lossy()))?;
     }
     Ok(())
 }
 
-fn full(out: &mut impl Write, log: &NamedAudit, call: &CallAudit) -> io::Result<()> {
+fn write_full(out: &mut impl Write, log: &NamedAudit, call: &CallAudit) -> io::Result<()> {
     let mut row = |name: &str, text: &str| {
         let text = clean(text).trim_end().replace('\n', "\n              ");
         writeln!(out, "{name:<12}  {text}")
@@ -57,7 +57,7 @@ fn full(out: &mut impl Write, log: &NamedAudit, call: &CallAudit) -> io::Result<
         row("kept", &format!("question {} at {}: {state}", asked.question.id, asked.at))?;
     }
     if call.verdicts.is_empty() {
-        row("verdict", &why(call))?;
+        row("verdict", &decision_reason(call))?;
     }
     for judged in &call.verdicts {
         verdict(&mut row, judged)?;
@@ -109,7 +109,7 @@ fn verdict(row: &mut impl FnMut(&str, &str) -> io::Result<()>, judged: &VerdictA
 }
 
 /// Returns the reason why a call ran or did not, in one line.
-fn why(call: &CallAudit) -> String {
+fn decision_reason(call: &CallAudit) -> String {
     let Some(judged) = call.verdicts.last() else {
         return match call.questions.iter().any(|asked| asked.is_open) {
             true => "a question about it waits for an answer".to_owned(),
@@ -211,13 +211,13 @@ fn lines(out: &mut impl Write, log: &NamedAudit, lines: &LineAudit) -> io::Resul
             return Ok(());
         }
         let listed: Vec<String> =
-            ranges.iter().take(MOST_LISTED).map(|range| format!("{}-{}", range.first, range.last)).collect();
-        let more = if ranges.len() > MOST_LISTED { " …" } else { "" };
+            ranges.iter().take(MAX_LISTED).map(|range| format!("{}-{}", range.first, range.last)).collect();
+        let more = if ranges.len() > MAX_LISTED { " …" } else { "" };
         writeln!(out, "{}", clean_line(&format!("{name}: lines {}{more} {text}", listed.join(", "))))
     };
     range(&lines.altered, "do not match their checksum")?;
     range(&lines.unchecked, "have no checksum: another program wrote them, or they were not synced")?;
-    for damage in lines.damage.iter().take(MOST_LISTED) {
+    for damage in lines.damage.iter().take(MAX_LISTED) {
         writeln!(out, "{}", clean_line(&format!("{name}: {damage}")))?;
     }
     Ok(())
