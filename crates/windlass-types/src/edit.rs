@@ -27,14 +27,14 @@ impl EditPreview {
         if diff.len() <= Self::MOST_BYTES {
             return Self { paths, diff, is_cut: false };
         }
-        let mut kept = String::new();
+        let mut kept_lines = String::new();
         for line in diff.split_inclusive('\n') {
-            if kept.len() + line.len() > Self::MOST_BYTES {
+            if kept_lines.len() + line.len() > Self::MOST_BYTES {
                 break;
             }
-            kept.push_str(line);
+            kept_lines.push_str(line);
         }
-        Self { paths, diff: kept, is_cut: true }
+        Self { paths, diff: kept_lines, is_cut: true }
     }
 }
 

@@ -263,11 +263,11 @@ impl<'de> Visitor<'de> for StrictVisitor {
         #[serde(transparent)]
         struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
-        let mut seen = BTreeSet::new();
+        let mut names = BTreeSet::new();
         while let Some(Key(key)) = map.next_key()? {
             check_text(&key)?;
             map.next_value::<Strict>()?;
-            if let Some(key) = seen.replace(key) {
+            if let Some(key) = names.replace(key) {
                 return Err(de::Error::custom(format!("the key {key:?} occurs twice")));
             }
         }

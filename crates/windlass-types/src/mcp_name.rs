@@ -7,9 +7,9 @@
 /// Prefix of the names of all MCP tools.
 pub const PREFIX: &str = "mcp__";
 /// Maximum length of a tool's name, in bytes.
-const LONGEST: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 /// Maximum length of the part that names the server, in bytes.
-const LONGEST_SERVER: usize = 32;
+const MAX_SERVER_BYTES: usize = 32;
 /// Number of characters of the mark that keeps two names apart.
 const MARK: usize = 6;
 
@@ -43,7 +43,7 @@ pub fn server(configured: &str) -> String {
             name.push(c);
         }
     }
-    shortened(name.trim_matches('_'), configured, LONGEST_SERVER)
+    shortened(name.trim_matches('_'), configured, MAX_SERVER_BYTES)
 }
 
 /// Returns the whole name of a tool, if no other tool of its server claims it. `server` is a result of [`server`].
@@ -71,15 +71,15 @@ pub fn marked_tool(server: &str, tool: &str, from: &str) -> String {
 /// ```
 pub fn meant(rule: &str) -> Vec<String> {
     let Some(rest) = rule.strip_prefix(PREFIX) else { return Vec::new() };
-    let (configured, own) = rest.split_once("__").map_or((rest, None), |(server, tool)| (server, Some(tool)));
+    let (configured, tool_part) = rest.split_once("__").map_or((rest, None), |(server, tool)| (server, Some(tool)));
     let name = server(configured);
-    match own {
+    match tool_part {
         _ if name.is_empty() => Vec::new(),
         None => vec![format!("{PREFIX}{name}")],
-        Some(own) => {
-            let whole = tool(&name, own);
-            let may_be_marked = !whole.ends_with(&format!("__{own}"));
-            let marked = may_be_marked.then(|| marked_tool(&name, own, own));
+        Some(tool_part) => {
+            let whole = tool(&name, tool_part);
+            let may_be_marked = !whole.ends_with(&format!("__{tool_part}"));
+            let marked = may_be_marked.then(|| marked_tool(&name, tool_part, tool_part));
             std::iter::once(whole).chain(marked).collect()
         }
     }
@@ -105,7 +105,7 @@ pub fn pattern(rule: &str) -> String {
 /// Returns the prefix before a tool's own name, and the maximum length of that name in bytes.
 fn room(server: &str) -> (String, usize) {
     let prefix = format!("{PREFIX}{server}__");
-    let room = LONGEST.saturating_sub(prefix.len());
+    let room = MAX_NAME_BYTES.saturating_sub(prefix.len());
     (prefix, room)
 }
 

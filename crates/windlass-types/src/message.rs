@@ -1,4 +1,4 @@
-//! Messages.
+//! Messages of a conversation, with their cached JSON form.
 
 use crate::content::push_blocks;
 use crate::{ContentBlock, Origin};
@@ -27,7 +27,7 @@ pub struct Message {
     /// Content blocks. A plain string is read as one text block.
     #[serde(deserialize_with = "string_or_blocks")]
     pub content: Vec<ContentBlock>,
-    /// Origin of a model's message, if known. Not part of the JSON of the Messages API.
+    /// Provider and model that produced the message, if known. Not part of the JSON of the Messages API.
     #[serde(skip)]
     pub origin: Option<Arc<Origin>>,
 }
@@ -83,12 +83,11 @@ fn string_or_blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Co
     parsed.map_err(serde::de::Error::custom)
 }
 
-/// A message that is shared between the history and requests, and written as
-/// JSON at most once. Cheap to clone.
+/// A message shared by the history and requests. It is serialised at most once and is cheap to clone.
 #[derive(Clone)]
-pub struct SharedMessage(Arc<Inner>);
+pub struct SharedMessage(Arc<SharedState>);
 
-struct Inner {
+struct SharedState {
     message: Message,
     json: OnceLock<Box<str>>,
     measured: OnceLock<u64>,
@@ -99,27 +98,27 @@ impl SharedMessage {
     /// The message as Messages API JSON, `{"role":…,"content":[…]}`. The first
     /// call writes it; later ones, on any clone, return the same text.
     pub fn json(&self) -> &str {
-        // Messages hold strings and exact JSON only, which always serialise.
+        // Serialisation cannot fail, because a message has only strings and valid JSON text.
         self.0.json.get_or_init(|| self.0.message.to_json().unwrap_or_default().into())
     }
 }
 
 impl SharedMessage {
-    /// Returns a number that `measure` computes from the message, such as its tokens. `measure` runs once: later calls,
-    /// on any clone, return the same number, also for another measure.
+    /// Returns a number that `measure` computes from the message, such as its tokens. Only the first call runs
+    /// `measure`: later calls on any clone return that number, even if they pass another function.
     pub fn measured(&self, measure: impl FnOnce(&Message) -> u64) -> u64 {
         *self.0.measured.get_or_init(|| measure(&self.0.message))
     }
 
-    /// Returns the answer of a check of the message, such as whether it can be sent unchanged. `check` runs once: later
-    /// calls, on any clone, return the same answer, also for another check.
+    /// Returns the answer of a check of the message, for example that it can be sent unchanged. Only the first call
+    /// runs `check`: later calls on any clone return that answer, even if they pass another function.
     pub fn checked(&self, check: impl FnOnce(&Message) -> bool) -> bool {
         *self.0.checked.get_or_init(|| check(&self.0.message))
     }
 }
 
 impl SharedMessage {
-    /// Returns the message itself, cloned only if other clones of this share it.
+    /// Returns the message. It is cloned only while another `SharedMessage` shares it.
     pub fn into_message(self) -> Message {
         Arc::try_unwrap(self.0).map_or_else(|shared| shared.message.clone(), |inner| inner.message)
     }
@@ -127,7 +126,12 @@ impl SharedMessage {
 
 impl From<Message> for SharedMessage {
     fn from(message: Message) -> Self {
-        Self(Arc::new(Inner { message, json: OnceLock::new(), measured: OnceLock::new(), checked: OnceLock::new() }))
+        Self(Arc::new(SharedState {
+            message,
+            json: OnceLock::new(),
+            measured: OnceLock::new(),
+            checked: OnceLock::new(),
+        }))
     }
 }
 

@@ -104,8 +104,8 @@ pub fn former_tools(name: &str) -> impl Iterator<Item = &str> {
 /// ```
 pub fn guards_of_tool(name: &str) -> impl Iterator<Item = &str> {
     let general = if WRITERS.contains(&name) { GENERAL_WRITERS } else { &[] };
-    let own = present_tool(name);
-    std::iter::once(own).chain(general.iter().copied().filter(move |general| *general != own))
+    let present_name = present_tool(name);
+    std::iter::once(present_name).chain(general.iter().copied().filter(move |general| *general != present_name))
 }
 
 /// Returns the well-known tool that a name probably means: in another case, or one slip away. `None` for a well-known

@@ -1,7 +1,7 @@
 //! Known names similar to a mistyped one.
 
 /// Maximum number of characters that are compared.
-const LONGEST_NAME: usize = 64;
+const MAX_COMPARED_CHARS: usize = 64;
 
 /// Returns the known names that are most similar to a wrong one, the nearest first, at most three. Case is ignored.
 ///
@@ -12,11 +12,11 @@ const LONGEST_NAME: usize = 64;
 /// assert!(nearest("xyzzy", ["Bash", "Read", "Write"]).is_empty());
 /// ```
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    let lower: String = name.to_lowercase().chars().take(LONGEST_NAME).collect();
+    let lower: String = name.to_lowercase().chars().take(MAX_COMPARED_CHARS).collect();
     let scored = known.into_iter().map(|known| (similarity(&known.to_lowercase(), &lower), known));
-    let mut near: Vec<(f64, &str)> = scored.filter(|(score, _)| *score > 0.75).collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    near.into_iter().take(3).map(|(_, known)| known).collect()
+    let mut similar: Vec<(f64, &str)> = scored.filter(|(score, _)| *score > 0.75).collect();
+    similar.sort_by(|a, b| b.0.total_cmp(&a.0));
+    similar.into_iter().take(3).map(|(_, known)| known).collect()
 }
 
 /// Returns `true` if two names differ only in case, `_` and `-`.
@@ -37,29 +37,30 @@ pub fn is_same_but_for_case(a: &str, b: &str) -> bool {
 /// assert!(!is_misspelt("Reader", "Read") && !is_misspelt("deploy", "Read"));
 /// ```
 pub fn is_misspelt(name: &str, known: &str) -> bool {
-    let lower = |text: &str| text.to_lowercase().chars().take(LONGEST_NAME).collect::<Vec<_>>();
+    let lower = |text: &str| text.to_lowercase().chars().take(MAX_COMPARED_CHARS).collect::<Vec<_>>();
     let (name, known) = (lower(name), lower(known));
     slips(&name, &known) <= if known.len() < 8 { 1 } else { 2 }
 }
 
 /// Returns the number of slips between two texts (optimal string alignment).
 fn slips(a: &[char], b: &[char]) -> usize {
-    let mut before: Vec<usize> = Vec::new();
+    let mut row_before_last: Vec<usize> = Vec::new();
     let mut above: Vec<usize> = (0..=b.len()).collect();
     let mut last = None;
     for (row, ours) in a.iter().enumerate() {
         let mut line = vec![row + 1];
-        let mut left = row + 1;
+        let mut cell_left = row + 1;
         let mut previous = None;
         for (column, theirs) in b.iter().enumerate() {
-            let at = |line: &[usize], column: usize| line.get(column).copied().unwrap_or(usize::MAX - 1);
-            let changed = at(&above, column) + usize::from(ours != theirs);
-            let swapped = (last == Some(theirs) && previous == Some(ours)).then(|| at(&before, column - 1) + 1);
-            left = changed.min(at(&above, column + 1) + 1).min(left + 1).min(swapped.unwrap_or(usize::MAX));
-            line.push(left);
+            let cell = |line: &[usize], column: usize| line.get(column).copied().unwrap_or(usize::MAX - 1);
+            let changed = cell(&above, column) + usize::from(ours != theirs);
+            let swapped =
+                (last == Some(theirs) && previous == Some(ours)).then(|| cell(&row_before_last, column - 1) + 1);
+            cell_left = changed.min(cell(&above, column + 1) + 1).min(cell_left + 1).min(swapped.unwrap_or(usize::MAX));
+            line.push(cell_left);
             previous = Some(theirs);
         }
-        before = std::mem::replace(&mut above, line);
+        row_before_last = std::mem::replace(&mut above, line);
         last = Some(ours);
     }
     above.last().copied().unwrap_or_default()

@@ -1,9 +1,9 @@
-//! Making text of others safe to show: nothing in it is hidden, and no terminal obeys it.
+//! Conversion of foreign text for display, without hidden characters and terminal control sequences.
 //!
 //! Models, tools, servers, repositories and hosts write text that is shown on terminals, in questions and in titles.
-//! One table lists the characters that are not what they seem ([`hidden`]). Three ways of showing a text use it:
-//! [`visible`] writes such characters out, for texts of decisions; [`clean`] and [`TerminalFilter`] leave them out, for
-//! texts to read; [`visible_json`] escapes them, for data that keeps its meaning.
+//! The function [`hidden`] decides which characters are invisible or misleading. [`visible`] writes such characters
+//! out, for text on which a person decides. [`clean`] and [`TerminalFilter`] remove them, for text to read.
+//! [`visible_json`] escapes them, so that the data keeps its meaning.
 
 mod json;
 mod marks;
@@ -17,8 +17,9 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::path::Path;
 
-/// Maximum number of marks over one character. No writing needs more; a flood of them covers the lines around it.
-const MOST_MARKS: u8 = 4;
+/// Maximum number of combining marks on one character. No script needs more, and more would cover the neighbouring
+/// lines.
+const MAX_MARKS: u8 = 4;
 
 /// Reason why a character is hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,15 +27,15 @@ const MOST_MARKS: u8 = 4;
 pub enum Hidden {
     /// A control character, line end and tab included.
     Control,
-    /// A character that turns the direction of the text around it.
+    /// A bidirectional control character, which changes the direction of the text around it.
     Direction,
     /// A format or tag character. It has no glyph of its own.
     Format,
-    /// A filler, or a selector of glyphs: most fonts show nothing for it.
+    /// A filler or variation selector. Most fonts show nothing for it.
     Filler,
     /// A blank or line end other than those of ASCII.
     Blank,
-    /// For private use, or never a character: each font may show another glyph.
+    /// A private-use code point or a noncharacter. Each font may show another glyph for it.
     Private,
 }
 
@@ -99,11 +100,11 @@ pub fn visible_line(text: &str) -> String {
     written_out(text, |_| false)
 }
 
-fn written_out(text: &str, stays: impl Fn(char) -> bool) -> String {
+fn written_out(text: &str, is_kept: impl Fn(char) -> bool) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut cluster = Cluster::default();
     for c in text.chars() {
-        if stays(c) || cluster.shows(c) {
+        if is_kept(c) || cluster.shows(c) {
             shown.push(c);
         } else {
             shown.extend(c.escape_default());
@@ -112,8 +113,9 @@ fn written_out(text: &str, stays: impl Fn(char) -> bool) -> String {
     shown
 }
 
-/// A path in which nothing is hidden, on one line and without a tag: line breaks, control and invisible characters, and `<`, are
-/// written out as `\u{..}`. [`path_of_visible`] takes it back, so tools that get it open the file that it names.
+/// Returns a path on one line, without hidden characters and tags: line breaks, control and invisible characters, and
+/// `<`, are written out as `\u{..}`. [`path_of_visible`] restores the path, so that a tool can open the file by this
+/// text.
 #[must_use]
 pub fn visible_path(path: impl AsRef<Path>) -> String {
     let path = path.as_ref().to_string_lossy();
@@ -133,8 +135,8 @@ pub fn visible_path(path: impl AsRef<Path>) -> String {
     shown
 }
 
-/// Returns the path that [`visible_path`] has written out. Only characters that `visible_path` escapes are restored: no
-/// other one, such as a dot, a slash or a letter, can hide in an escape.
+/// Returns the path that [`visible_path`] has written out. Only escapes of characters that `visible_path` writes out
+/// are restored, so that no dot, slash or letter can hide in an escape.
 #[must_use]
 pub fn path_of_visible(text: &str) -> Cow<'_, str> {
     if !text.contains(PATH_ESCAPE) {
@@ -192,7 +194,7 @@ pub fn clause(text: &str) -> &str {
     if text.ends_with("...") { text } else { text.trim_end_matches('.').trim_end() }
 }
 
-/// Returns a text as a sentence of its own: with a full stop, unless it ends in a mark already.
+/// Returns a text as a sentence. A full stop is added unless the text ends with punctuation.
 #[must_use]
 pub fn sentence(text: &str) -> Cow<'_, str> {
     let text = text.trim_end();
@@ -202,7 +204,7 @@ pub fn sentence(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{text}."))
 }
 
-/// Context before a character, as far as it decides whether the character is visible.
+/// State of the characters before the next one, which decides if the next one is visible.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cluster {
     before: Before,
@@ -213,21 +215,21 @@ struct Cluster {
 enum Before {
     #[default]
     Other,
-    /// A letter beyond ASCII, whose writing may need joiners.
+    /// A non-ASCII letter, whose script may need joiners. Only [`TerminalFilter`] uses this.
     Letter,
-    /// A picture, which a selector or joiner may follow.
+    /// A pictograph, which a selector or joiner may follow.
     Pictograph,
-    /// The selector of a picture.
+    /// A variation selector after a pictograph.
     Selector,
 }
 
 impl Cluster {
-    /// Returns `true` if the next character is visible as what it is. Selectors and joiners are visible in an emoji,
-    /// marks over a character if they are few.
+    /// Returns `true` if the next character may be shown unchanged, and updates the state. Selectors and joiners may be
+    /// shown in an emoji, and at most [`MAX_MARKS`] marks on one character.
     fn shows(&mut self, c: char) -> bool {
         if is_mark(c) {
             self.marks = self.marks.saturating_add(1);
-            return self.marks <= MOST_MARKS;
+            return self.marks <= MAX_MARKS;
         }
         let before = std::mem::take(&mut self.before);
         self.marks = 0;
@@ -245,12 +247,12 @@ impl Cluster {
 
 /// Returns `true` if a character is drawn over the one before it.
 fn is_mark(c: char) -> bool {
-    let place = |&(first, last): &(char, char)| match (last < c, first > c) {
+    let compare = |&(first, last): &(char, char)| match (last < c, first > c) {
         (true, _) => Ordering::Less,
         (_, true) => Ordering::Greater,
         _ => Ordering::Equal,
     };
-    c >= '\u{300}' && MARKS.binary_search_by(place).is_ok() && hidden(c).is_none()
+    c >= '\u{300}' && MARKS.binary_search_by(compare).is_ok() && hidden(c).is_none()
 }
 
 fn is_pictograph(c: char) -> bool {

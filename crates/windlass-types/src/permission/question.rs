@@ -87,13 +87,13 @@ pub struct PendingQuestion {
 }
 
 /// Maximum number of valid tokens of earlier openings for one question.
-const MOST_EARLIER_TOKENS: usize = 16;
+const MAX_EARLIER_TOKENS: usize = 16;
 
 impl PendingQuestion {
     /// Replaces the token and keeps the old one valid, for an opening that does not know earlier tokens.
     pub fn renew_token(&mut self, token: TokenHash) {
         self.earlier_tokens.insert(0, std::mem::replace(&mut self.token, token));
-        self.earlier_tokens.truncate(MOST_EARLIER_TOKENS);
+        self.earlier_tokens.truncate(MAX_EARLIER_TOKENS);
     }
 
     /// A question about the call of this request, asked in the directory `cwd`.
