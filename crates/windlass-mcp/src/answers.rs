@@ -25,18 +25,18 @@ use tokio::sync::Semaphore;
 use windlass_types::JsonText;
 
 /// Maximum number of elicitations of a server that wait for a person.
-const MOST_QUESTIONS: usize = 4;
+const MAX_ELICITATIONS: usize = 4;
 /// Maximum number of sampling requests of a server that are open.
-const MOST_SAMPLES: usize = 2;
+const MAX_SAMPLING_REQUESTS: usize = 2;
 /// Maximum number of inputs that a server requests in place of one result.
-const MOST_INPUTS: usize = 16;
+const MAX_INPUTS: usize = 16;
 const NOT_OFFERED: &str = "the server asks for what the client does not offer";
 /// Maximum length of a page address, in bytes.
-const LONGEST_URL: usize = 2000;
+const MAX_URL_BYTES: usize = 2000;
 /// JSON-RPC code of an error that names pages to visit.
 const VISIT_NEEDED: i32 = -32042;
 /// Maximum length of an elicitation text, in characters.
-const LONGEST_TEXT: usize = 4000;
+const MAX_TEXT_CHARS: usize = 4000;
 
 /// Answers the requests of one server.
 pub(crate) struct Answers {
@@ -56,11 +56,11 @@ impl Answers {
         Self {
             server: server.to_owned(),
             elicitation: options.elicitation.clone(),
-            questions: Semaphore::new(MOST_QUESTIONS),
+            questions: Semaphore::new(MAX_ELICITATIONS),
             roots: options.roots.clone(),
             sampling: options.sampling.clone().or_else(of_session),
             limits: config.sampling,
-            samples: Semaphore::new(MOST_SAMPLES),
+            samples: Semaphore::new(MAX_SAMPLING_REQUESTS),
         }
     }
 
@@ -123,7 +123,7 @@ impl Answers {
             }
             _ => return None,
         };
-        let message: String = message.chars().take(LONGEST_TEXT).collect();
+        let message: String = message.chars().take(MAX_TEXT_CHARS).collect();
         Some(ElicitationRequest::new(&self.server, message, kind))
     }
 
@@ -168,7 +168,7 @@ impl Answers {
     /// # Errors
     /// Fails if the server requests an input that the client does not offer, or too many inputs at once.
     pub(crate) async fn input(&self, requests: InputRequests) -> Result<InputResponses, ErrorData> {
-        if requests.len() > MOST_INPUTS {
+        if requests.len() > MAX_INPUTS {
             return Err(ErrorData::invalid_request("the server asks for too much at once", None));
         }
         let answers = requests.into_iter().map(|(key, request)| async move { Ok((key, self.one(request).await?)) });
@@ -191,7 +191,7 @@ pub(crate) fn visits(error: &ErrorData) -> Vec<McpVisit> {
     let listed = error.data.as_ref().and_then(|data| data.get("elicitations")).and_then(Value::as_array);
     let named = listed.filter(|_| error.code.0 == VISIT_NEEDED).into_iter().flatten();
     let read = named.filter_map(|entry| serde_json::from_value::<McpVisit>(entry.clone()).ok());
-    read.filter(|visit| !visit.url.is_empty() && visit.url.len() <= LONGEST_URL).take(MOST_QUESTIONS).collect()
+    read.filter(|visit| !visit.url.is_empty() && visit.url.len() <= MAX_URL_BYTES).take(MAX_ELICITATIONS).collect()
 }
 
 /// Returns the person's values, completed with the schema's default for each property without a value.

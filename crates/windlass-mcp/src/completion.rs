@@ -7,8 +7,8 @@ use serde_json::json;
 use std::collections::BTreeMap;
 
 /// Maximum number of suggestions, and maximum number of characters of one.
-const MOST_VALUES: usize = 100;
-const LONGEST_VALUE: usize = 1_000;
+const MAX_VALUES: usize = 100;
+const MAX_VALUE_CHARS: usize = 1_000;
 
 /// Owner of the argument for which values are suggested.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +54,6 @@ impl McpServers {
         }
         let given = self.request(server, "completion/complete", params).await?;
         let given: CompletionAnswer = given.to().map_err(|_| McpError::bad_answer(server))?;
-        Ok(given.completion.values.iter().take(MOST_VALUES).map(|value| clipped(value, LONGEST_VALUE)).collect())
+        Ok(given.completion.values.iter().take(MAX_VALUES).map(|value| clipped(value, MAX_VALUE_CHARS)).collect())
     }
 }

@@ -37,7 +37,7 @@ use tokio::time::timeout;
 use windlass_types::JsonText;
 
 /// Maximum number of pages of a list.
-const MOST_PAGES: usize = 200;
+const MAX_PAGES: usize = 200;
 
 /// Connection to a server. Dropping it closes the connection and ends a server that is a program.
 pub(crate) struct Connection {
@@ -97,7 +97,7 @@ impl Connection {
         let pages = async {
             let mut collector = Collector::default();
             let mut cursor = None;
-            for _ in 0..MOST_PAGES {
+            for _ in 0..MAX_PAGES {
                 let mut params = PaginatedRequestParams::default();
                 params.cursor = cursor;
                 let request = ListToolsRequest {
@@ -120,15 +120,15 @@ impl Connection {
 
     /// Sends a request of any kind and returns its result unchanged. `limit` applies to each round.
     pub(crate) async fn request(&self, method: &str, params: Value, limit: Duration) -> Result<JsonText, McpError> {
-        let begun = now();
+        let started = now();
         let wanted = match self.ask_for(method, &params, limit).await? {
             ServerResult::InputRequiredResult(wanted) => wanted,
             result => return JsonText::of(&result).map_err(|_| self.bad_answer()),
         };
-        let whole = self.limits.rounds.time;
-        let timed_out = || McpError::TimedOut { name: self.server.clone(), limit: whole };
-        let left = whole.saturating_sub(begun.elapsed());
-        timeout(left, self.in_rounds(method, params, wanted, limit)).await.unwrap_or_else(|_| Err(timed_out()))
+        let time_limit = self.limits.rounds.time;
+        let timed_out = || McpError::TimedOut { name: self.server.clone(), limit: time_limit };
+        let time_left = time_limit.saturating_sub(started.elapsed());
+        timeout(time_left, self.in_rounds(method, params, wanted, limit)).await.unwrap_or_else(|_| Err(timed_out()))
     }
 
     async fn in_rounds(

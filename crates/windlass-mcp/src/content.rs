@@ -8,10 +8,10 @@ use windlass_tool::ToolOutput;
 use windlass_types::{ContentBlock, IMAGE_TYPES, ImageSource, JsonText, ToolResultContent, media_type_of};
 
 /// Maximum size of an image, in bytes of its base64 text: the limit of the Messages API.
-const LARGEST_IMAGE: usize = 5 * 1024 * 1024;
+const MAX_IMAGE_BYTES: usize = 5 * 1024 * 1024;
 /// Maximum numbers of images and of blocks in one result.
-const MOST_IMAGES: usize = 20;
-const MOST_BLOCKS: usize = 1000;
+const MAX_IMAGES: usize = 20;
+const MAX_BLOCKS: usize = 1000;
 
 /// Converts a result to the output that the model reads.
 pub(crate) fn output(result: CallToolResult) -> ToolOutput {
@@ -41,12 +41,12 @@ fn collect(parts: impl Iterator<Item = Remote>, structured: Option<Value>, faile
     let mut blocks = Vec::new();
     let mut images = 0;
     let mut parts = parts;
-    for part in parts.by_ref().take(MOST_BLOCKS) {
+    for part in parts.by_ref().take(MAX_BLOCKS) {
         blocks.push(block(part, &mut images));
     }
-    let more = parts.count();
-    if more > 0 {
-        blocks.push(ContentBlock::text(format!("[{more} more parts of the result were left out]")));
+    let omitted = parts.count();
+    if omitted > 0 {
+        blocks.push(ContentBlock::text(format!("[{omitted} more parts of the result were left out]")));
     }
     if blocks.is_empty() {
         let text = structured.as_ref().map_or("The tool returned nothing.", JsonText::as_str);
@@ -93,8 +93,8 @@ fn picture(kind: &str, data: String, images: &mut usize) -> ContentBlock {
     let Some(media_type) = starts.filter(|found| IMAGE_TYPES.contains(found)) else {
         return left_out("image", kind, data.len());
     };
-    let is_whole = data.len() <= LARGEST_IMAGE && STANDARD.decode(&data).is_ok();
-    if !is_whole || *images >= MOST_IMAGES {
+    let is_whole = data.len() <= MAX_IMAGE_BYTES && STANDARD.decode(&data).is_ok();
+    if !is_whole || *images >= MAX_IMAGES {
         return left_out("image", kind, data.len());
     }
     *images += 1;
@@ -169,14 +169,14 @@ mod tests {
             ("", "image/png"),
             (&STANDARD.encode("<svg xmlns='http://www.w3.org/2000/svg'></svg>"), "image/svg+xml"),
             (&format!("{PNG}!"), "image/png"),
-            (&PNG.repeat(1 + LARGEST_IMAGE / PNG.len()), "image/png"),
+            (&PNG.repeat(1 + MAX_IMAGE_BYTES / PNG.len()), "image/png"),
         ] {
             let result = json!({ "content": [{ "type": "image", "data": data, "mimeType": kind }] });
             assert!(texts(&read(result))[0].contains("left out"), "{kind}");
         }
-        let many = vec![json!({ "type": "image", "data": PNG, "mimeType": "image/png" }); MOST_IMAGES + 1];
-        assert!(texts(&read(json!({ "content": many })))[MOST_IMAGES].contains("left out"));
-        let many = vec![json!({ "type": "text", "text": "x" }); MOST_BLOCKS + 7];
+        let many = vec![json!({ "type": "image", "data": PNG, "mimeType": "image/png" }); MAX_IMAGES + 1];
+        assert!(texts(&read(json!({ "content": many })))[MAX_IMAGES].contains("left out"));
+        let many = vec![json!({ "type": "text", "text": "x" }); MAX_BLOCKS + 7];
         assert_eq!(
             texts(&read(json!({ "content": many }))).last().unwrap(),
             "[7 more parts of the result were left out]"

@@ -44,8 +44,8 @@ fn incompatible(supported: &[ProtocolVersion]) -> GreetingFailure {
     if supported.is_empty() || supported.iter().any(has_handshake) {
         return GreetingFailure::NoSuchLifecycle;
     }
-    let named: Vec<&str> = supported.iter().take(10).map(ProtocolVersion::as_str).collect();
-    GreetingFailure::UnknownVersion(clipped(&named.join(", "), 200))
+    let versions: Vec<&str> = supported.iter().take(10).map(ProtocolVersion::as_str).collect();
+    GreetingFailure::UnknownVersion(clipped(&versions.join(", "), 200))
 }
 
 /// Returns the known versions, for people.

@@ -15,7 +15,7 @@ use windlass_tool::ProcessCommand;
 /// Maximum duration of the command.
 const LIMIT: Duration = Duration::from_secs(10);
 /// Maximum length of the printed text, in bytes.
-const LONGEST: u64 = 64 * 1024;
+const MAX_OUTPUT_BYTES: u64 = 64 * 1024;
 
 #[cfg(not(windows))]
 const SHELL: (&str, &str) = ("sh", "-c");
@@ -66,11 +66,13 @@ async fn print(
     let (process, stdin, stdout) = ServerProcess::start(spec).map_err(|error| error.to_string())?;
     drop(stdin);
     let mut printed = Vec::new();
-    let read = stdout.take(LONGEST + 1).read_to_end(&mut printed).await;
+    let read = stdout.take(MAX_OUTPUT_BYTES + 1).read_to_end(&mut printed).await;
     process.stop();
     process.ended().await;
     match read {
-        Ok(_) if printed.len() as u64 > LONGEST => Err(format!("it printed more than {LONGEST} bytes")),
+        Ok(_) if printed.len() as u64 > MAX_OUTPUT_BYTES => {
+            Err(format!("it printed more than {MAX_OUTPUT_BYTES} bytes"))
+        }
         Ok(_) => Ok(printed),
         Err(error) => Err(error.to_string()),
     }

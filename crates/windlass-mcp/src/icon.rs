@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Maximum numbers of icons of one thing and of sizes of an icon.
-const MOST_ICONS: usize = 8;
-const MOST_SIZES: usize = 16;
+const MAX_ICONS: usize = 8;
+const MAX_SIZES: usize = 16;
 /// Maximum length of an icon's address, in bytes: a `data:` address holds the icon itself.
-const LONGEST_ADDRESS: usize = 16 * 1024;
+const MAX_ADDRESS_BYTES: usize = 16 * 1024;
 /// Maximum length of the other texts of an icon, in characters.
-const LONGEST_TEXT: usize = 100;
+const MAX_TEXT_CHARS: usize = 100;
 
 /// Icon, as a server describes it. Never fetched here. Untrusted: a client that shows it fetches from the server's own
 /// origin alone, without cookies, and runs no scripts of an SVG.
@@ -33,7 +33,7 @@ pub struct McpIcon {
 
 /// Returns the usable icons of a list, at most eight.
 pub(crate) fn icons(listed: &Value) -> Vec<McpIcon> {
-    listed.as_array().into_iter().flatten().filter_map(icon).take(MOST_ICONS).collect()
+    listed.as_array().into_iter().flatten().filter_map(icon).take(MAX_ICONS).collect()
 }
 
 /// Returns the usable icons of a deserialized list.
@@ -42,18 +42,18 @@ pub(crate) fn icons_of(listed: &impl Serialize) -> Vec<McpIcon> {
 }
 
 fn icon(entry: &Value) -> Option<McpIcon> {
-    let text = |value: &Value| value.as_str().map(|text| clipped(text, LONGEST_TEXT));
+    let text = |value: &Value| value.as_str().map(|text| clipped(text, MAX_TEXT_CHARS));
     let src = entry.get("src")?.as_str()?;
     let (scheme, _) = src.split_once(':')?;
     let is_usable = ["https", "http", "data"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
-    if !is_usable || src.len() > LONGEST_ADDRESS || src.chars().any(char::is_control) {
+    if !is_usable || src.len() > MAX_ADDRESS_BYTES || src.chars().any(char::is_control) {
         return None;
     }
     let sizes = entry.get("sizes").and_then(Value::as_array).into_iter().flatten();
     Some(McpIcon {
         src: src.to_owned(),
         mime_type: entry.get("mimeType").and_then(text),
-        sizes: sizes.filter_map(text).take(MOST_SIZES).collect(),
+        sizes: sizes.filter_map(text).take(MAX_SIZES).collect(),
         theme: entry.get("theme").and_then(text),
     })
 }
@@ -72,7 +72,7 @@ mod tests {
             { "src": "file:///etc/passwd" },
             { "src": "https://a.example/\nx" },
             { "src": "no scheme" },
-            { "src": format!("data:{}", "x".repeat(LONGEST_ADDRESS)) },
+            { "src": format!("data:{}", "x".repeat(MAX_ADDRESS_BYTES)) },
             { "mimeType": "image/png" },
             7,
         ]));
@@ -80,7 +80,7 @@ mod tests {
         let first =
             json!({ "src": "https://a.example/i.png", "mimeType": "image/png", "sizes": ["48x48"], "theme": "dark" });
         assert_eq!(shown, json!([first, { "src": "data:image/png;base64,AAAA" }]));
-        assert_eq!(icons(&json!(vec![json!({ "src": "https://a.example/" }); 20])).len(), MOST_ICONS);
+        assert_eq!(icons(&json!(vec![json!({ "src": "https://a.example/" }); 20])).len(), MAX_ICONS);
         assert_eq!(icons(&json!({ "src": "https://a.example/" })), []);
     }
 }

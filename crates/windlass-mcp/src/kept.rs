@@ -11,7 +11,7 @@ use windlass_types::JsonText;
 /// Version of the cached form; entries of other versions are ignored.
 const VERSION: u32 = 2;
 /// Maximum number of bytes that are cached for a server.
-const MOST_BYTES: usize = 8 * 1024 * 1024;
+const MAX_BYTES: usize = 8 * 1024 * 1024;
 
 /// Cache of the tools of servers, kept from one session to the next. Its contents are trusted: others must not be able
 /// to write it.
@@ -80,16 +80,16 @@ impl CachedServer {
     /// Stores the entry, unless it is too large.
     pub(crate) fn store(&self, cache: &dyn McpToolCache, name: &str, config: &McpServerConfig) {
         let (Some(key), Ok(text)) = (key(name, config), JsonText::of(self)) else { return };
-        if text.as_str().len() <= MOST_BYTES {
+        if text.as_str().len() <= MAX_BYTES {
             cache.store(&key, &text);
         }
     }
 
     /// Returns the own names of tools that have another definition now, or are gone. New tools are not included.
     pub(crate) fn changed(&self, offered: &Offered) -> Vec<String> {
-        let now: BTreeSet<&str> = offered.tools.iter().map(|tool| tool.info.name.as_str()).collect();
+        let current_tools: BTreeSet<&str> = offered.tools.iter().map(|tool| tool.info.name.as_str()).collect();
         let differs = |tool: &&RemoteTool| {
-            !now.contains(tool.info.name.as_str()) || !offered.tools.iter().any(|other| other.is_as(tool))
+            !current_tools.contains(tool.info.name.as_str()) || !offered.tools.iter().any(|other| other.is_as(tool))
         };
         self.tools.iter().filter(differs).map(|tool| tool.info.name.clone()).collect()
     }

@@ -24,7 +24,7 @@ use tokio::sync::{Notify, watch};
 use windlass_context::Masks;
 
 /// Maximum length of a progress text or a log line, in characters.
-const LONGEST_TEXT: usize = 4000;
+const MAX_TEXT_CHARS: usize = 4000;
 
 /// Handler of the messages that a server sends on its own.
 pub(crate) struct ServerListener {
@@ -135,7 +135,7 @@ impl ClientHandler for ServerListener {
 
     async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
         let text = match (params.message, params.total) {
-            (Some(message), _) => clipped(&message, LONGEST_TEXT),
+            (Some(message), _) => clipped(&message, MAX_TEXT_CHARS),
             (None, Some(total)) => format!("{} of {total}", params.progress),
             (None, None) => params.progress.to_string(),
         };
@@ -147,7 +147,7 @@ impl ClientHandler for ServerListener {
     async fn on_logging_message(&self, params: LoggingMessageNotificationParam, _: NotificationContext<RoleClient>) {
         let text = params.data.as_str().map_or_else(|| params.data.to_string(), str::to_owned);
         // Log lines of a server may hold keys.
-        let text = Masks::new().mask(&clipped(&text, LONGEST_TEXT)).into_owned();
+        let text = Masks::new().mask(&clipped(&text, MAX_TEXT_CHARS)).into_owned();
         let server = &self.server;
         match params.level {
             LoggingLevel::Debug | LoggingLevel::Info => tracing::debug!(server, text, "an MCP server logged"),

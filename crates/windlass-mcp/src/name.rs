@@ -12,22 +12,22 @@ pub(crate) fn tool_names<'a>(server: &str, tools: impl IntoIterator<Item = &'a s
         claims.entry(tool(server, name)).or_default().insert(name);
     }
     let named = raw.iter().map(|name| {
-        let whole = tool(server, name);
-        let claimed_by_others = claims.get(&whole).is_some_and(|all| all.len() > 1);
+        let full_name = tool(server, name);
+        let claimed_by_others = claims.get(&full_name).is_some_and(|all| all.len() > 1);
         // Every whole name ends with an empty name.
-        let is_fit = !name.is_empty() && whole.ends_with(&format!("__{name}"));
+        let is_fit = !name.is_empty() && full_name.ends_with(&format!("__{name}"));
         if !claimed_by_others || is_fit {
-            return whole;
+            return full_name;
         }
         // A valid name takes precedence over a marked name that looks like it.
-        let mut apart = marked_tool(server, name, name);
+        let mut distinct_name = marked_tool(server, name, name);
         for again in 0..raw.len() {
-            if !claims.contains_key(&apart) {
+            if !claims.contains_key(&distinct_name) {
                 break;
             }
-            apart = marked_tool(server, name, &format!("{name} {again}"));
+            distinct_name = marked_tool(server, name, &format!("{name} {again}"));
         }
-        apart
+        distinct_name
     });
     named.collect()
 }

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use windlass_types::{ContentBlock, JsonText, ToolResultContent, mcp_name};
 
 /// Maximum length of a description, in bytes.
-const MOST_DESCRIPTION: usize = 1_000;
+const MAX_DESCRIPTION_BYTES: usize = 1_000;
 /// Maximum numbers of prompts of one server and of pages of its list.
-const MOST_PROMPTS: usize = 100;
-const MOST_PAGES: usize = 10;
+const MAX_PROMPTS: usize = 100;
+const MAX_PAGES: usize = 10;
 
 /// Prompt that a server offers: users call it as `/mcp__server__prompt`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,10 +57,10 @@ impl McpPrompt {
     pub fn named(&self, given: &[String]) -> Result<BTreeMap<String, String>, String> {
         let last = self.arguments.len().saturating_sub(1);
         let mut named = BTreeMap::new();
-        for (at, argument) in self.arguments.iter().enumerate() {
-            let value = match at == last {
-                true => given.iter().skip(at).cloned().collect::<Vec<_>>().join(" "),
-                false => given.get(at).cloned().unwrap_or_default(),
+        for (index, argument) in self.arguments.iter().enumerate() {
+            let value = match index == last {
+                true => given.iter().skip(index).cloned().collect::<Vec<_>>().join(" "),
+                false => given.get(index).cloned().unwrap_or_default(),
             };
             match value.is_empty() {
                 true if argument.required => return Err(argument.name.clone()),
@@ -114,7 +114,7 @@ impl McpServers {
 
     pub(crate) async fn prompts_of(&self, server: &str) -> Vec<McpPrompt> {
         let (mut prompts, mut cursor) = (Vec::new(), None::<String>);
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_PAGES {
             let params =
                 cursor.take().map_or_else(|| serde_json::json!({}), |cursor| serde_json::json!({ "cursor": cursor }));
             let page =
@@ -123,16 +123,16 @@ impl McpServers {
             prompts.extend(listed.into_iter().map(|listed| McpPrompt {
                 server: server.to_owned(),
                 name: listed.name,
-                description: clipped(&listed.description.unwrap_or_default(), MOST_DESCRIPTION),
+                description: clipped(&listed.description.unwrap_or_default(), MAX_DESCRIPTION_BYTES),
                 arguments: listed.arguments.unwrap_or_default(),
                 icons: icons(&listed.icons),
             }));
             cursor = next.filter(|next| !next.is_empty());
-            if cursor.is_none() || prompts.len() >= MOST_PROMPTS {
+            if cursor.is_none() || prompts.len() >= MAX_PROMPTS {
                 break;
             }
         }
-        prompts.truncate(MOST_PROMPTS);
+        prompts.truncate(MAX_PROMPTS);
         prompts
     }
 

@@ -118,7 +118,7 @@ impl ResourceList {
             match listed {
                 // Icons are for people.
                 Ok(listed) => {
-                    resources.extend(listed.into_iter().map(|one| McpResource { icons: Vec::new(), ..one }));
+                    resources.extend(listed.into_iter().map(|resource| McpResource { icons: Vec::new(), ..resource }));
                 }
                 Err(error) if wanted.is_some() => return Err(error),
                 Err(error) => {

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use windlass_types::JsonText;
 
 /// Maximum lengths of a name, an address and a description, in characters.
-const LONGEST_NAME: usize = 300;
-const LONGEST_URI: usize = 4_000;
-const LONGEST_DESCRIPTION: usize = 1_000;
+const MAX_NAME_CHARS: usize = 300;
+const MAX_URI_CHARS: usize = 4_000;
+const MAX_DESCRIPTION_CHARS: usize = 1_000;
 /// Maximum numbers of resources of one server and of pages of its list.
-const MOST_RESOURCES: usize = 500;
-const MOST_PAGES: usize = 20;
+const MAX_RESOURCES: usize = 500;
+const MAX_PAGES: usize = 20;
 
 /// Resource that a server offers, or a template of resources. Its texts are the server's own: untrusted, and bounded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -88,17 +88,17 @@ impl ListedResource {
             (None, None) => return None,
         };
         let (McpResourceAddress::Uri(text) | McpResourceAddress::UriTemplate(text)) = &address;
-        if text.is_empty() || text.chars().count() > LONGEST_URI {
+        if text.is_empty() || text.chars().count() > MAX_URI_CHARS {
             return None;
         }
-        let name = clipped(&self.name.unwrap_or_default(), LONGEST_NAME);
+        let name = clipped(&self.name.unwrap_or_default(), MAX_NAME_CHARS);
         let optional =
             |text: Option<String>, most| text.filter(|text| !text.is_empty()).map(|text| clipped(&text, most));
         Some(McpResource {
-            name: if name.is_empty() { clipped(text, LONGEST_NAME) } else { name },
-            title: optional(self.title, LONGEST_NAME),
-            description: optional(self.description, LONGEST_DESCRIPTION),
-            mime_type: optional(self.mime_type, LONGEST_NAME),
+            name: if name.is_empty() { clipped(text, MAX_NAME_CHARS) } else { name },
+            title: optional(self.title, MAX_NAME_CHARS),
+            description: optional(self.description, MAX_DESCRIPTION_CHARS),
+            mime_type: optional(self.mime_type, MAX_NAME_CHARS),
             icons: icons(&self.icons),
             server: server.to_owned(),
             address,
@@ -130,7 +130,7 @@ impl McpServers {
 
     async fn listed(&self, server: &str, method: &str) -> Result<Vec<McpResource>, McpError> {
         let (mut resources, mut cursor) = (Vec::new(), None::<String>);
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_PAGES {
             let params =
                 cursor.take().map_or_else(|| serde_json::json!({}), |cursor| serde_json::json!({ "cursor": cursor }));
             let page = self.request(server, method, params).await?;
@@ -138,11 +138,11 @@ impl McpServers {
             let listed = page.resources.iter().filter_map(|entry| entry.to::<ListedResource>().ok());
             resources.extend(listed.filter_map(|entry| entry.of_server(server)));
             cursor = page.next_cursor.filter(|next| !next.is_empty());
-            if cursor.is_none() || resources.len() >= MOST_RESOURCES {
+            if cursor.is_none() || resources.len() >= MAX_RESOURCES {
                 break;
             }
         }
-        resources.truncate(MOST_RESOURCES);
+        resources.truncate(MAX_RESOURCES);
         Ok(resources)
     }
 
@@ -186,9 +186,9 @@ mod tests {
     fn what_cannot_be_read_by_it_is_left_out_and_texts_are_bounded() {
         assert_eq!(read(json!({ "name": "a" })), None);
         assert_eq!(read(json!({ "uri": "" })), None);
-        assert_eq!(read(json!({ "uri": "x".repeat(LONGEST_URI + 1) })), None);
+        assert_eq!(read(json!({ "uri": "x".repeat(MAX_URI_CHARS + 1) })), None);
         let long = read(json!({ "uri": "u", "name": "n".repeat(9999), "description": "d".repeat(9999) })).unwrap();
-        assert_eq!(long["name"].as_str().unwrap().chars().count(), LONGEST_NAME + 1);
-        assert_eq!(long["description"].as_str().unwrap().chars().count(), LONGEST_DESCRIPTION + 1);
+        assert_eq!(long["name"].as_str().unwrap().chars().count(), MAX_NAME_CHARS + 1);
+        assert_eq!(long["description"].as_str().unwrap().chars().count(), MAX_DESCRIPTION_CHARS + 1);
     }
 }

@@ -13,8 +13,8 @@ use tools::OwnNames;
 use windlass_types::{ContentBlock, ToolChoice, ToolSpec, ToolUse};
 
 /// Maximum numbers of messages in one request and of characters of its system prompt.
-const MOST_MESSAGES: usize = 100;
-const LONGEST_SYSTEM: usize = 100_000;
+const MAX_MESSAGES: usize = 100;
+const MAX_SYSTEM_CHARS: usize = 100_000;
 
 /// Limits of a server's sampling by models of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -260,11 +260,11 @@ impl SamplingRequest {
     /// Reads the parameters of a request. `takes_tools` is `true` if the request may have tools.
     pub(crate) fn read(server: &str, params: Value, takes_tools: bool) -> Result<Self, String> {
         let given: SamplingRequestParams = serde_json::from_value(params).map_err(|error| error.to_string())?;
-        if given.messages.len() > MOST_MESSAGES {
-            return Err(format!("there are more than {MOST_MESSAGES} messages"));
+        if given.messages.len() > MAX_MESSAGES {
+            return Err(format!("there are more than {MAX_MESSAGES} messages"));
         }
-        if given.system_prompt.as_ref().is_some_and(|system| system.chars().count() > LONGEST_SYSTEM) {
-            return Err(format!("the system prompt has more than {LONGEST_SYSTEM} characters"));
+        if given.system_prompt.as_ref().is_some_and(|system| system.chars().count() > MAX_SYSTEM_CHARS) {
+            return Err(format!("the system prompt has more than {MAX_SYSTEM_CHARS} characters"));
         }
         let tools = given.tools.unwrap_or_default();
         if !(takes_tools || tools.is_empty() && given.tool_choice.is_null()) {
@@ -359,7 +359,7 @@ mod tests {
             (json!({ "messages": [message], "maxTokens": 1, "tools": [tool] }), "tools are not offered"),
             (json!({ "messages": [message], "maxTokens": 1, "toolChoice": {} }), "tools are not offered"),
             (
-                json!({ "messages": [], "maxTokens": 1, "systemPrompt": "x".repeat(LONGEST_SYSTEM + 1) }),
+                json!({ "messages": [], "maxTokens": 1, "systemPrompt": "x".repeat(MAX_SYSTEM_CHARS + 1) }),
                 "system prompt",
             ),
             (json!({ "messages": [] }), "maxTokens"),

@@ -22,7 +22,7 @@ use windlass_types::JsonText;
 /// Pauses after which a failed server may be connected again: the first pause, doubled after each further failure, and
 /// the longest pause.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// Number of consecutive failures after which the tools of a lost server are no longer offered.
 const PATIENCE: u32 = 3;
 /// JSON-RPC code of an unknown method.
@@ -236,7 +236,7 @@ impl PooledServer {
         });
         let timed_out = || McpError::TimedOut { name: self.name.clone(), limit };
         let opened = opened.await.unwrap_or_else(|_| Err(timed_out()));
-        let mut kept = None;
+        let mut cached = None;
         let outcome = {
             let mut state = self.lock();
             match opened {
@@ -248,8 +248,8 @@ impl PooledServer {
                     state.about.has_prompts = connection.introduction.has_prompts;
                     state.about.has_resources = connection.introduction.has_resources;
                     state.about.lifecycle = Some(connection.introduction.lifecycle);
-                    let now = CachedServer::of(&connection.introduction, &tools);
-                    kept = (!state.is_kept(&now, &tools)).then_some(now);
+                    let current = CachedServer::of(&connection.introduction, &tools);
+                    cached = (!state.is_kept(&current, &tools)).then_some(current);
                     state.offered(tools);
                     state.failures = 0;
                     state.retry_at = None;
@@ -264,8 +264,8 @@ impl PooledServer {
                 }
             }
         };
-        if let (Some(kept), Some(cache)) = (kept, &self.shared.options.cache) {
-            kept.store(&**cache, &self.name, &self.config);
+        if let (Some(cached), Some(cache)) = (cached, &self.shared.options.cache) {
+            cached.store(&**cache, &self.name, &self.config);
         }
         self.shared.changed();
         outcome
@@ -308,8 +308,8 @@ impl PooledServer {
 
     /// Switches the server on or off.
     pub(crate) async fn set_enabled(self: &Arc<Self>, enabled: bool) -> Result<(), McpError> {
-        let was = std::mem::replace(&mut self.lock().enabled, enabled);
-        if was == enabled {
+        let was_enabled = std::mem::replace(&mut self.lock().enabled, enabled);
+        if was_enabled == enabled {
             return Ok(());
         }
         self.disconnect(ServerPhase::Pending).await;
@@ -512,9 +512,9 @@ impl ServerState {
     /// Records the differences from the cached tools. Returns `true` if everything is unchanged. Only the first
     /// connection is compared.
     fn is_kept(&mut self, now: &CachedServer, offered: &Offered) -> bool {
-        let Some(kept) = self.pins.kept.take() else { return false };
-        self.pins.changed = kept.changed(offered);
-        kept == *now
+        let Some(cached) = self.pins.kept.take() else { return false };
+        self.pins.changed = cached.changed(offered);
+        cached == *now
     }
 
     fn offered(&mut self, offered: Offered) {
@@ -524,7 +524,7 @@ impl ServerState {
 
     #[expect(clippy::disallowed_methods, reason = "a deadline on the clock of tokio, which tests can hold")]
     fn failed(&mut self, error: McpError) {
-        let pause = FIRST_PAUSE.saturating_mul(1 << self.failures.min(10)).min(LONGEST_PAUSE);
+        let pause = FIRST_PAUSE.saturating_mul(1 << self.failures.min(10)).min(MAX_PAUSE);
         self.failures = self.failures.saturating_add(1);
         self.retry_at = Instant::now().checked_add(pause);
         if self.failures >= PATIENCE {

@@ -22,7 +22,7 @@ use windlass_tool::{Cancel, DynTool, ToolOutput};
 use windlass_types::{JsonText, mcp_name};
 
 /// Maximum number of servers of a set.
-const MOST_SERVERS: usize = 100;
+const MAX_SERVERS: usize = 100;
 
 /// Set of servers, connected concurrently. Cheap to clone; all clones share it.
 ///
@@ -126,8 +126,8 @@ impl McpServers {
             if let Some(other) = servers.keys().find(|other| mcp_name::server(other) == known) {
                 return Err(McpError::NameTaken { other: other.clone(), known, name });
             }
-            if servers.len() >= MOST_SERVERS {
-                return Err(McpError::TooMany { limit: MOST_SERVERS });
+            if servers.len() >= MAX_SERVERS {
+                return Err(McpError::TooMany { limit: MAX_SERVERS });
             }
             servers.insert(name, Arc::clone(&server));
         }

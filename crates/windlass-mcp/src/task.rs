@@ -13,12 +13,12 @@ use std::time::Duration;
 
 /// Pauses between two polls of a task: the default, the shortest and the longest.
 const PAUSE: Duration = Duration::from_secs(1);
-const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const MIN_PAUSE: Duration = Duration::from_millis(50);
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// Maximum length of a task id, in bytes.
-const LONGEST_ID: usize = 1024;
+const MAX_ID_BYTES: usize = 1024;
 /// Time for which a server is asked to keep a task.
-const KEPT: Duration = Duration::from_secs(24 * 3600);
+const REQUESTED_KEEP_TIME: Duration = Duration::from_secs(24 * 3600);
 
 /// Form of tasks in a revision of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,16 +68,16 @@ impl Begun {
             ServerResult::CustomResult(result) => (result.0.get("task")?.clone(), TaskForm::Experimental),
             _ => return None,
         };
-        let id = task.get("taskId").and_then(Value::as_str).filter(|id| !id.is_empty() && id.len() <= LONGEST_ID)?;
+        let id = task.get("taskId").and_then(Value::as_str).filter(|id| !id.is_empty() && id.len() <= MAX_ID_BYTES)?;
         Some(Self { id: id.to_owned(), shape, pause: pause(&task).unwrap_or(PAUSE), progress })
     }
 }
 
 /// Returns the pause that a server requests, within the limits.
 pub(crate) fn pause(task: &Value) -> Option<Duration> {
-    let wanted = task.get("pollIntervalMs").or_else(|| task.get("pollInterval"))?.as_f64()?;
-    let wanted = Duration::try_from_secs_f64(wanted / 1000.0).unwrap_or(LONGEST_PAUSE);
-    Some(wanted.clamp(SHORTEST_PAUSE, LONGEST_PAUSE))
+    let requested = task.get("pollIntervalMs").or_else(|| task.get("pollInterval"))?.as_f64()?;
+    let requested = Duration::try_from_secs_f64(requested / 1000.0).unwrap_or(MAX_PAUSE);
+    Some(requested.clamp(MIN_PAUSE, MAX_PAUSE))
 }
 
 impl PolledState {
@@ -104,7 +104,8 @@ impl PolledState {
 
 /// Returns the parameters of a call that is to become a task of 2025-11-25.
 pub(crate) fn as_task(tool: &str, arguments: &Map<String, Value>, whole: Option<Duration>) -> Value {
-    let ttl = u64::try_from(whole.unwrap_or(KEPT).min(KEPT).as_millis()).unwrap_or_default();
+    let ttl =
+        u64::try_from(whole.unwrap_or(REQUESTED_KEEP_TIME).min(REQUESTED_KEEP_TIME).as_millis()).unwrap_or_default();
     json!({ "name": tool, "arguments": arguments, "task": { "ttl": ttl } })
 }
 

@@ -13,7 +13,7 @@ use windlass_tool::{Annotations, BoxFuture, DynTool, PreparedCall, ToolCheck, To
 use windlass_types::{Access, ContentBlock, JsonText, ToolLoading, ToolResultContent, ToolSpec};
 
 /// Maximum length of the description of a fault in a structured result, in characters.
-const LONGEST_PROBLEM: usize = 500;
+const MAX_PROBLEM_CHARS: usize = 500;
 
 /// Tool of a server.
 pub(crate) struct McpTool {
@@ -82,7 +82,7 @@ fn checked(mut output: ToolOutput, schema: Option<&JsonText>) -> ToolOutput {
     let structured = output.structured.as_ref().filter(|structured| structured.as_str().starts_with('{'));
     let (Some(schema), Some(structured), false) = (schema, structured, output.is_error) else { return output };
     let Err(problem) = InputSchema::new(schema.clone()).check(structured) else { return output };
-    let problem: String = problem.chars().take(LONGEST_PROBLEM).collect();
+    let problem: String = problem.chars().take(MAX_PROBLEM_CHARS).collect();
     let note = ContentBlock::text(format!("[The structured result does not fit the schema of the tool: {problem}]"));
     output.structured = None;
     output.content = match output.content {

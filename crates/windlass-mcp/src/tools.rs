@@ -16,11 +16,11 @@ use windlass_types::JsonText;
 /// Maximum number of tools of a server.
 pub(crate) const MOST_TOOLS: usize = 1000;
 /// Maximum length of a description, in characters.
-const LONGEST_DESCRIPTION: usize = 2048;
+const MAX_DESCRIPTION_CHARS: usize = 2048;
 /// Maximum length of a title, in characters.
-const LONGEST_TITLE: usize = 200;
+const MAX_TITLE_CHARS: usize = 200;
 /// Maximum total length of the schemas of a server's tools, in bytes.
-const LONGEST_SCHEMAS: usize = 4 * 1024 * 1024;
+const MAX_SCHEMAS_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum length of a tool name, in bytes.
 pub(crate) const LONGEST_NAME: usize = 256;
 
@@ -49,7 +49,7 @@ impl RemoteTool {
 }
 
 /// Maximum number of unusable tools whose reasons are kept.
-const MOST_LEFT_OUT: usize = 50;
+const MAX_LEFT_OUT: usize = 50;
 
 /// Tools that a server offers, as far as they are usable.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -112,7 +112,7 @@ impl Collector {
         let plain = |text: &str, most: usize| text.chars().filter(|c| !c.is_control()).take(most).collect::<String>();
         let (name, reason) = (plain(name, 80), plain(problem, 300));
         tracing::warn!(server, name, reason, "an MCP tool is left out");
-        if self.left_out.len() < MOST_LEFT_OUT {
+        if self.left_out.len() < MAX_LEFT_OUT {
             self.left_out.push(McpToolLeftOut { name, reason });
         }
     }
@@ -129,8 +129,8 @@ impl Collector {
             return Err("its name occurs twice".to_owned());
         }
         let Usable { schema, renamed, note } = schema::usable(&tool.input_schema)?;
-        if self.bytes + schema.as_str().len() > LONGEST_SCHEMAS {
-            return Err(format!("the schemas of the server have more than {LONGEST_SCHEMAS} bytes together"));
+        if self.bytes + schema.as_str().len() > MAX_SCHEMAS_BYTES {
+            return Err(format!("the schemas of the server have more than {MAX_SCHEMAS_BYTES} bytes together"));
         }
         self.bytes += schema.as_str().len();
         self.names.insert(name.clone());
@@ -146,7 +146,7 @@ impl Collector {
             description.push_str(&foreign_text(&note));
         }
         let title =
-            tool.title.or(hints.title).filter(|title| !title.is_empty()).map(|title| clipped(&title, LONGEST_TITLE));
+            tool.title.or(hints.title).filter(|title| !title.is_empty()).map(|title| clipped(&title, MAX_TITLE_CHARS));
         let icons = icons_of(&tool.icons);
         let as_task = tool.meta.as_ref().is_some_and(|meta| supports_tasks(&meta.0));
         let output = tool.output_schema.as_deref().and_then(usable_output);
@@ -171,12 +171,12 @@ fn usable_output(schema: &Map<String, Value>) -> Option<JsonText> {
 
 /// Returns a description as models read it: bounded and marked.
 pub(crate) fn description(text: &str) -> String {
-    let mut kept: String = text.chars().filter(|c| *c != '\0').take(LONGEST_DESCRIPTION + 1).collect();
-    if let Some((end, _)) = kept.char_indices().nth(LONGEST_DESCRIPTION) {
-        kept.truncate(end);
-        kept.push('…');
+    let mut shortened: String = text.chars().filter(|c| *c != '\0').take(MAX_DESCRIPTION_CHARS + 1).collect();
+    if let Some((end, _)) = shortened.char_indices().nth(MAX_DESCRIPTION_CHARS) {
+        shortened.truncate(end);
+        shortened.push('…');
     }
-    foreign_text(&kept)
+    foreign_text(&shortened)
 }
 
 #[cfg(test)]
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(collect(&json!(many)).len(), MOST_TOOLS);
         let large: Vec<Value> =
             (0..100).map(|n| tool(&format!("t{n}"), &json!({ "description": "x".repeat(60 * 1024) }))).collect();
-        assert_eq!(collect(&json!(large)).len(), LONGEST_SCHEMAS / (60 * 1024 + 35));
+        assert_eq!(collect(&json!(large)).len(), MAX_SCHEMAS_BYTES / (60 * 1024 + 35));
         for (text, kept) in [("é".repeat(2048), 2048), ("é".repeat(2049), 2049), ("é".repeat(9000), 2049)] {
             let tool = json!({ "name": "a", "description": text, "inputSchema": {} });
             assert_eq!(collect(&json!([tool]))[0].info.description.chars().count(), kept);

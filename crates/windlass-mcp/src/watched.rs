@@ -5,9 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, watch};
 
 /// Maximum number of resources of a connection that are watched at a time.
-const MOST_WATCHED: usize = 50;
+const MAX_WATCHED: usize = 50;
 /// Maximum number of changes of a set of servers that are kept.
-const MOST_CHANGES: usize = 100;
+const MAX_CHANGES: usize = 100;
 
 /// Watched resources of one connection. Each is reported once, and watched again once it is read again: a server that
 /// reports endlessly therefore causes no further reports.
@@ -22,7 +22,7 @@ pub(crate) struct WatchedResources {
 impl WatchedResources {
     /// Watches a resource. Returns `true` if it was not watched before and the limit is not reached.
     pub(crate) fn add(&self, address: &str) -> bool {
-        self.addresses.send_if_modified(|all| all.len() < MOST_WATCHED && all.insert(address.to_owned()))
+        self.addresses.send_if_modified(|all| all.len() < MAX_WATCHED && all.insert(address.to_owned()))
     }
 
     /// Stops watching a resource. Returns `true` if it was watched.
@@ -73,7 +73,7 @@ impl ServerChanges {
         for uri in uris {
             all.0 += 1;
             all.1.push_back(McpResourceChange { server: server.to_owned(), uri });
-            if all.1.len() > MOST_CHANGES {
+            if all.1.len() > MAX_CHANGES {
                 all.1.pop_front();
             }
         }
@@ -107,7 +107,7 @@ mod tests {
         watched.changed("a".to_owned());
         assert_eq!(watched.take(), uris(&[]));
         assert!(watched.add("a"));
-        assert_eq!((0..200).filter(|n| watched.add(&n.to_string())).count(), MOST_WATCHED - 1);
+        assert_eq!((0..200).filter(|n| watched.add(&n.to_string())).count(), MAX_WATCHED - 1);
     }
 
     #[test]
@@ -121,6 +121,6 @@ mod tests {
         assert_eq!(changes.since(3), (Vec::new(), 3));
         let many: Vec<String> = (0..500).map(|n| n.to_string()).collect();
         changes.add("s", many.into_iter().collect());
-        assert_eq!(changes.since(0).0.len(), MOST_CHANGES);
+        assert_eq!(changes.since(0).0.len(), MAX_CHANGES);
     }
 }

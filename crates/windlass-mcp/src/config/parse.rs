@@ -10,7 +10,7 @@ use windlass_mcp_auth::OAuthConfig;
 use windlass_types::JsonText;
 
 /// Minimum timeout; shorter ones are ignored.
-const SHORTEST: Duration = Duration::from_secs(1);
+const MIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Configuration that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -113,7 +113,7 @@ impl McpServerConfig {
     pub(super) fn apply(&mut self, settings: &CommonSettings) {
         // A number that is no duration is ignored, like one that is too small.
         let timeout = settings.timeout.and_then(|millis| Duration::try_from_secs_f64(millis / 1000.0).ok());
-        self.timeout = timeout.filter(|timeout| *timeout >= SHORTEST).or(self.timeout);
+        self.timeout = timeout.filter(|timeout| *timeout >= MIN_TIMEOUT).or(self.timeout);
         self.always_load = settings.always_load.as_bool().unwrap_or(self.always_load);
         self.lazy = settings.lazy.as_bool().unwrap_or(self.lazy);
         if !settings.sampling.is_null() {

@@ -84,21 +84,21 @@ impl Connection {
             let code = i64::from(ErrorCode::INVALID_PARAMS.0);
             NotCalled::Failed(McpError::Refused { code, message: error.to_string() })
         })?;
-        let called = if as_task && self.introduction.lifecycle == ConnectionLifecycle::Initialize {
+        let outcome = if as_task && self.introduction.lifecycle == ConnectionLifecycle::Initialize {
             let end = self.end_of_call(now(), &cx);
             let answered = self.call_once(self.call_as_task(tool, &arguments, &cx), &cx, end).await;
             answered.and_then(|(answer, token)| self.called(answer, token))
         } else {
             self.call_in_rounds(CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments), &cx).await
         };
-        if let Err(NotCalled::Failed(error)) = &called {
+        if let Err(NotCalled::Failed(error)) = &outcome {
             self.put_to_person(error, &cx).await;
         }
-        called
+        outcome
     }
 
-    fn end_of_call(&self, begun: Instant, cx: &CallCx<'_>) -> CallDeadline {
-        CallDeadline::after(begun, cx.timeout.or(self.limits.whole).unwrap_or(Duration::MAX))
+    fn end_of_call(&self, started: Instant, cx: &CallCx<'_>) -> CallDeadline {
+        CallDeadline::after(started, cx.timeout.or(self.limits.whole).unwrap_or(Duration::MAX))
     }
 
     fn timed_out(&self, limit: Duration) -> NotCalled {
@@ -110,8 +110,8 @@ impl Connection {
         mut params: CallToolRequestParams,
         cx: &CallCx<'_>,
     ) -> Result<CallOutcome, NotCalled> {
-        let (mut rounds, begun) = (InputRounds::default(), now());
-        let mut end = self.end_of_call(begun, cx);
+        let (mut rounds, started) = (InputRounds::default(), now());
+        let mut end = self.end_of_call(started, cx);
         loop {
             let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
             let wanted = match self.call_once(request, cx, end).await {
@@ -123,7 +123,7 @@ impl Connection {
                 }
                 Err(failed) => return Err(failed),
             };
-            end = end.or_earlier(CallDeadline::after(begun, self.limits.rounds.time));
+            end = end.or_earlier(CallDeadline::after(started, self.limits.rounds.time));
             let input = tokio::select! {
                 biased;
                 () = cx.cancel.cancelled() => return Err(NotCalled::Failed(McpError::Stopped)),
@@ -158,16 +158,16 @@ impl Connection {
             meta.0.insert("claudecode/toolUseId".to_owned(), Value::from(id));
             options = options.with_meta(meta);
         }
-        let one = self.calls.begin();
+        let open_call = self.calls.begin();
         let sent = self.peer.send_request_with_option(request, options).await;
         // The receiver of the queue is gone: the request has not been sent.
         let handle = sent.map_err(|error| self.unsent(&error))?;
-        one.has_id(&handle.id);
+        open_call.has_id(&handle.id);
         let token = handle.progress_token.clone();
         let answer = self.await_answer(OpenCall(Some(handle)), cx, end).await;
         match &answer {
-            Ok(_) => one.was_answered(),
-            Err(NotCalled::Lost { .. }) => one.was_lost(),
+            Ok(_) => open_call.was_answered(),
+            Err(NotCalled::Lost { .. }) => open_call.was_lost(),
             Err(_) => {}
         }
         answer.map(|answer| (answer, token))

@@ -27,9 +27,9 @@ use tokio::time::timeout;
 use windlass_tool::ProcessCommand;
 
 /// Maximum length of a server's instructions, in characters.
-const LONGEST_INSTRUCTIONS: usize = 10_000;
+const MAX_INSTRUCTION_CHARS: usize = 10_000;
 /// Maximum time for a program that did not greet to end.
-const LAST_WORDS: Duration = Duration::from_millis(100);
+const EXIT_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Description of a server by itself.
 #[derive(Debug, Clone)]
@@ -67,7 +67,7 @@ impl Introduction {
             title: named.title.as_deref().filter(|title| !title.is_empty()).map(|title| clipped(title, 200)),
             icons: icons_of(&named.icons),
         });
-        introduction.instructions = greeting.instructions.as_ref().map(|text| clipped(text, LONGEST_INSTRUCTIONS));
+        introduction.instructions = greeting.instructions.as_ref().map(|text| clipped(text, MAX_INSTRUCTION_CHARS));
         introduction.has_prompts = greeting.capabilities.prompts.is_some();
         introduction.has_resources = greeting.capabilities.resources.is_some();
         let reports_tools = greeting.capabilities.tools.as_ref().is_some_and(|tools| tools.list_changed == Some(true));
@@ -142,7 +142,7 @@ impl Reached {
 /// connection.
 async fn with_last_words(failed: GreetingFailure, process: &ServerProcess) -> GreetingFailure {
     process.stop();
-    let _ = timeout(LAST_WORDS, process.ended()).await;
+    let _ = timeout(EXIT_TIMEOUT, process.ended()).await;
     let words = process.words();
     match failed {
         GreetingFailure::Failed(error) => {

@@ -15,7 +15,7 @@ use tokio::time::sleep;
 
 /// Pause before a server is asked again: the first pause, doubled after each further attempt, and the longest pause.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 /// Maximum time for a server to accept a subscription.
 const SUBSCRIBING: Duration = Duration::from_secs(5);
 
@@ -92,7 +92,7 @@ async fn follow(peer: &Peer<RoleClient>, heard: &ServerNotifications, wanted: &S
             Err(error) => tracing::debug!(%error, "an MCP server does not report changes"),
         }
         sleep(pause).await;
-        pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
+        pause = pause.saturating_mul(2).min(MAX_PAUSE);
     }
 }
 

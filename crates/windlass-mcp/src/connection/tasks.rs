@@ -12,7 +12,7 @@ use std::time::Duration;
 use windlass_tool::ToolOutput;
 
 /// Maximum time for a server to report the state of a task.
-const LOOK: Duration = Duration::from_secs(60);
+const TASK_STATE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Outcome of a call.
 pub(crate) enum CallOutcome {
@@ -49,7 +49,7 @@ impl Connection {
 
     /// Returns the state of a task, and the pause until the next poll if the server gives one.
     pub(crate) async fn look_at(&self, task: &Begun) -> Result<(PolledState, Option<Duration>), McpError> {
-        let answer = self.about("tasks/get", json!({ "taskId": task.id }), LOOK).await?;
+        let answer = self.about("tasks/get", json!({ "taskId": task.id }), TASK_STATE_TIMEOUT).await?;
         let answer = serde_json::to_value(&answer).map_err(|_| self.bad_answer())?;
         let state = PolledState::read(task.shape, &answer).ok_or_else(|| self.bad_answer())?;
         Ok((state, pause(&answer)))
@@ -73,12 +73,14 @@ impl Connection {
             code: i64::from(error.code.0),
             message: error.message.into_owned(),
         })?;
-        self.about("tasks/update", json!({ "taskId": task.id, "inputResponses": responses }), LOOK).await.map(drop)
+        self.about("tasks/update", json!({ "taskId": task.id, "inputResponses": responses }), TASK_STATE_TIMEOUT)
+            .await
+            .map(drop)
     }
 
     /// Asks the server to cancel a task.
     pub(crate) async fn cancel_task(&self, task: &Begun) {
-        if let Err(error) = self.about("tasks/cancel", json!({ "taskId": task.id }), LOOK).await {
+        if let Err(error) = self.about("tasks/cancel", json!({ "taskId": task.id }), TASK_STATE_TIMEOUT).await {
             tracing::debug!(server = self.server, %error, "a task of an MCP server could not be cancelled");
         }
     }

@@ -7,9 +7,9 @@ use windlass_types::{
 };
 
 /// Maximum number of characters of the messages of one request.
-const MOST_CHARACTERS: usize = 200_000;
+const MAX_CHARACTERS: usize = 200_000;
 /// Maximum number of images of one request.
-const MOST_IMAGES: usize = 20;
+const MAX_IMAGES: usize = 20;
 
 impl SamplingRequest {
     /// Returns the name of a server's sampling requests in permission rules and hooks:
@@ -36,8 +36,8 @@ impl SamplingRequest {
                 None => messages.push(message),
             }
         }
-        if characters > MOST_CHARACTERS || images > MOST_IMAGES {
-            return Err(format!("the messages have more than {MOST_CHARACTERS} characters or {MOST_IMAGES} images"));
+        if characters > MAX_CHARACTERS || images > MAX_IMAGES {
+            return Err(format!("the messages have more than {MAX_CHARACTERS} characters or {MAX_IMAGES} images"));
         }
         let is_users = |message: Option<&Message>| message.is_some_and(|message| message.role == Role::User);
         if !is_users(messages.first()) || !is_users(messages.last()) {
@@ -152,14 +152,14 @@ mod tests {
 
     #[test]
     fn conversations_that_no_model_takes_are_refused() {
-        let long = "x".repeat(MOST_CHARACTERS + 1);
+        let long = "x".repeat(MAX_CHARACTERS + 1);
         let image = json!({ "role": "user", "content": { "type": "image", "data": PNG, "mimeType": "image/png" } });
         for (messages, problem) in [
             (json!([]), "the user's"),
             (json!([said("assistant", "a"), said("user", "b")]), "the user's"),
             (json!([said("user", "a"), said("assistant", "b")]), "the user's"),
             (json!([said("user", &long)]), "characters"),
-            (json!(vec![image; MOST_IMAGES + 1]), "images"),
+            (json!(vec![image; MAX_IMAGES + 1]), "images"),
         ] {
             let refused = request(&messages).conversation().unwrap_err();
             assert!(refused.contains(problem), "{refused}");

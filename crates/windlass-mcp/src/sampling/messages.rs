@@ -1,4 +1,4 @@
-//! Messages of a sampling request: their content, and the match of tool calls and results.
+//! Messages of a sampling request: parsing of their content, and the check that each tool call has its result.
 
 use super::SamplingMessage;
 use super::tools::OwnNames;
@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 use windlass_types::{ContentBlock, JsonText, ToolResult, ToolResultContent, ToolUse};
 
 /// Maximum number of parts of one message.
-const MOST_PARTS: usize = 1000;
+const MAX_PARTS: usize = 1000;
 /// Maximum length of a call id, in bytes.
-const LONGEST_ID: usize = 256;
+const MAX_ID_BYTES: usize = 256;
 
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
@@ -34,14 +34,14 @@ impl MessageParams {
             Value::Array(parts) => parts,
             part => vec![part],
         };
-        if parts.len() > MOST_PARTS {
-            return Err(format!("a message has more than {MOST_PARTS} parts"));
+        if parts.len() > MAX_PARTS {
+            return Err(format!("a message has more than {MAX_PARTS} parts"));
         }
         let mut content = Vec::new();
         for part in parts {
             match part.get("type").and_then(Value::as_str) {
-                Some("tool_use") => content.push(call(part, names)?),
-                Some("tool_result") => content.push(result(part)?),
+                Some("tool_use") => content.push(parse_call(part, names)?),
+                Some("tool_result") => content.push(parse_result(part)?),
                 _ => content.extend(blocks(json!({ "content": [part] }))),
             }
         }
@@ -49,7 +49,7 @@ impl MessageParams {
     }
 }
 
-fn call(part: Value, names: &mut OwnNames) -> Result<ContentBlock, String> {
+fn parse_call(part: Value, names: &mut OwnNames) -> Result<ContentBlock, String> {
     let SampledCall { id, name, input } =
         serde_json::from_value(part).map_err(|error| format!("a call cannot be read: {error}"))?;
     check_id(&id)?;
@@ -60,7 +60,7 @@ fn call(part: Value, names: &mut OwnNames) -> Result<ContentBlock, String> {
     Ok(ContentBlock::ToolUse(ToolUse::new(id, name, input)))
 }
 
-fn result(part: Value) -> Result<ContentBlock, String> {
+fn parse_result(part: Value) -> Result<ContentBlock, String> {
     let id = part.get("toolUseId").and_then(Value::as_str).map(str::to_owned);
     let id = id.ok_or_else(|| "a result does not say of which call it is".to_owned())?;
     check_id(&id)?;
@@ -71,8 +71,8 @@ fn result(part: Value) -> Result<ContentBlock, String> {
 }
 
 fn check_id(id: &str) -> Result<(), String> {
-    if id.is_empty() || id.len() > LONGEST_ID {
-        return Err(format!("the id of a call is empty or has more than {LONGEST_ID} bytes"));
+    if id.is_empty() || id.len() > MAX_ID_BYTES {
+        return Err(format!("the id of a call is empty or has more than {MAX_ID_BYTES} bytes"));
     }
     Ok(())
 }
@@ -85,13 +85,12 @@ fn blocks(content: Value) -> Vec<ContentBlock> {
     }
 }
 
-/// Checks that calls are in messages of the model and results in messages of the user, and that each message with calls
-/// is followed by one that has exactly their results.
+/// Checks that only messages of the model have calls, and that the next message of the user has exactly their results.
 ///
 /// # Errors
-/// Describes the mismatch in words for the server.
+/// Returns a description of the first mismatch, which the MCP server reads.
 pub(super) fn check_balance(messages: &[SamplingMessage]) -> Result<(), String> {
-    let mut open = BTreeSet::new();
+    let mut unanswered = BTreeSet::new();
     for message in messages {
         let (calls, results) = ids(message);
         match (message.is_assistant, calls.is_empty(), results.is_empty()) {
@@ -102,13 +101,13 @@ pub(super) fn check_balance(messages: &[SamplingMessage]) -> Result<(), String> 
         if !results.is_empty() && results.len() != message.content.len() {
             return Err("a message has results of tools and something else".to_owned());
         }
-        check_answers(&open, &results)?;
-        open = calls.iter().copied().collect();
-        if open.len() != calls.len() {
+        check_answers(&unanswered, &results)?;
+        unanswered = calls.iter().copied().collect();
+        if unanswered.len() != calls.len() {
             return Err("two calls of a message have the same id".to_owned());
         }
     }
-    check_answers(&open, &[])
+    check_answers(&unanswered, &[])
 }
 
 /// Returns the ids of the calls and of the results in a message.
@@ -124,12 +123,12 @@ fn ids(message: &SamplingMessage) -> (Vec<&str>, Vec<&str>) {
     (calls, results)
 }
 
-fn check_answers(open: &BTreeSet<&str>, results: &[&str]) -> Result<(), String> {
+fn check_answers(unanswered: &BTreeSet<&str>, results: &[&str]) -> Result<(), String> {
     let answered: BTreeSet<&str> = results.iter().copied().collect();
-    if let Some(id) = open.difference(&answered).next() {
+    if let Some(id) = unanswered.difference(&answered).next() {
         return Err(format!("the call {id:?} has no result in the message that follows it"));
     }
-    if let Some(id) = answered.difference(open).next() {
+    if let Some(id) = answered.difference(unanswered).next() {
         return Err(format!("the result for {id:?} answers no call of the message before it"));
     }
     if answered.len() != results.len() {

@@ -10,11 +10,11 @@ use windlass_context::foreign_text;
 use windlass_types::{ToolSpec, ToolUse};
 
 /// Maximum number of tools of one request.
-const MOST_TOOLS: usize = 64;
+const MAX_TOOLS: usize = 64;
 /// Maximum total length of the names, descriptions and schemas of one request's tools, in bytes.
-const LONGEST_TOOLS: usize = 256 * 1024;
+const MAX_TOOLS_BYTES: usize = 256 * 1024;
 /// Maximum length of a name that providers accept.
-const LONGEST_KNOWN: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 
 /// Names by which the model knows the tools of a request, with the server's own names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -41,16 +41,16 @@ impl OwnNames {
     /// # Errors
     /// Fails if the tools are too many or too large, or if one cannot be offered to a model.
     pub(super) fn read(tools: Vec<Value>) -> Result<(Self, Vec<ToolSpec>), String> {
-        if tools.len() > MOST_TOOLS {
-            return Err(format!("there are more than {MOST_TOOLS} tools"));
+        if tools.len() > MAX_TOOLS {
+            return Err(format!("there are more than {MAX_TOOLS} tools"));
         }
         let (mut names, mut specs, mut bytes) = (Self::default(), Vec::new(), 0);
         for (at, tool) in tools.into_iter().enumerate() {
             let spec =
                 names.add(tool).map_err(|problem| format!("the tool {} cannot be offered: {problem}", at + 1))?;
             bytes += spec.name.len() + spec.description.len() + spec.input_schema.as_str().len();
-            if bytes > LONGEST_TOOLS {
-                return Err(format!("the tools have more than {LONGEST_TOOLS} bytes together"));
+            if bytes > MAX_TOOLS_BYTES {
+                return Err(format!("the tools have more than {MAX_TOOLS_BYTES} bytes together"));
             }
             specs.push(spec);
         }
@@ -60,16 +60,16 @@ impl OwnNames {
     fn add(&mut self, tool: Value) -> Result<ToolSpec, String> {
         let tool: ToolParams = serde_json::from_value(tool).map_err(|error| error.to_string())?;
         check_name(&tool.name)?;
-        if self.0.values().any(|own| own.name == tool.name) {
+        if self.0.values().any(|added| added.name == tool.name) {
             return Err("its name occurs twice".to_owned());
         }
         let Usable { schema, renamed, note } = schema::usable(&tool.input_schema)?;
-        let mut said = description(tool.description.as_deref().unwrap_or_default());
+        let mut text = description(tool.description.as_deref().unwrap_or_default());
         if let Some(note) = note {
-            said.push_str("\n\n");
-            said.push_str(&foreign_text(&note));
+            text.push_str("\n\n");
+            text.push_str(&foreign_text(&note));
         }
-        Ok(ToolSpec::new(self.name(tool.name, renamed), said, schema))
+        Ok(ToolSpec::new(self.name(tool.name, renamed), text, schema))
     }
 
     /// Returns the name by which the model knows a tool. A tool that is no longer offered gets a name too, because the
@@ -84,10 +84,10 @@ impl OwnNames {
 
     fn name(&mut self, own: String, renamed: Renamed) -> String {
         let is_fit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        let fit: String = own.chars().map(|c| if is_fit(c) { c } else { '_' }).take(LONGEST_KNOWN).collect();
+        let fit: String = own.chars().map(|c| if is_fit(c) { c } else { '_' }).take(MAX_NAME_BYTES).collect();
         let numbered = (2..).map(|number: u32| {
             let end = format!("_{number}");
-            fit.chars().take(LONGEST_KNOWN - end.len()).chain(end.chars()).collect()
+            fit.chars().take(MAX_NAME_BYTES - end.len()).chain(end.chars()).collect()
         });
         let mut free = std::iter::once(fit.clone()).chain(numbered).filter(|name: &String| !self.0.contains_key(name));
         let name = free.next().unwrap_or_default();

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// Maximum length of a property name.
-const LONGEST: usize = 64;
+const MAX_PROPERTY_NAME: usize = 64;
 /// Top-level keywords that refer to property names in ways that are not supported here.
 const NAMING: [&str; 7] = ["dependencies", "dependentRequired", "dependentSchemas", "if", "then", "else", "not"];
 
@@ -13,7 +13,7 @@ pub(crate) type Renamed = BTreeMap<String, String>;
 
 /// `true` for a name that providers accept. They check only top-level names: `^[a-zA-Z0-9_.-]{1,64}$`.
 fn is_fit(name: &str) -> bool {
-    (1..=LONGEST).contains(&name.len())
+    (1..=MAX_PROPERTY_NAME).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
 }
 
@@ -25,8 +25,11 @@ pub(super) fn fit(schema: &mut Map<String, Value>) -> Result<Renamed, String> {
     let Some(Value::Object(properties)) = schema.get("properties") else { return Ok(Renamed::new()) };
     let mut renamed = Renamed::new();
     for name in properties.keys().filter(|name| !is_fit(name)) {
-        let fit: String =
-            name.chars().map(|c| if is_fit(c.encode_utf8(&mut [0; 4])) { c } else { '_' }).take(LONGEST).collect();
+        let fit: String = name
+            .chars()
+            .map(|c| if is_fit(c.encode_utf8(&mut [0; 4])) { c } else { '_' })
+            .take(MAX_PROPERTY_NAME)
+            .collect();
         let is_taken = properties.contains_key(&fit) || renamed.contains_key(&fit);
         if fit.trim_matches('_').is_empty() || is_taken {
             return Err(format!("the name of its property {} is refused by providers", super::shown(name)));

@@ -1,6 +1,6 @@
 //! Tasks of a server, from the call that began them to their result.
 
-use super::{FIRST_PAUSE, LONGEST_PAUSE, PooledServer};
+use super::{FIRST_PAUSE, MAX_PAUSE, PooledServer};
 use crate::McpError;
 use crate::connection::{CallCx, Connection};
 use crate::task::{Begun, PolledState};
@@ -12,9 +12,9 @@ use tokio::time::{sleep, timeout};
 use windlass_tool::ToolOutput;
 
 /// Maximum number of consecutive failures to reach a server before its task counts as lost.
-const MOST_FAILURES: u32 = 8;
+const MAX_FAILURES: u32 = 8;
 /// Maximum number of questions of one task.
-const MOST_QUESTIONS: usize = 64;
+const MAX_QUESTIONS: usize = 64;
 /// Maximum time to fetch the result of a task that reports it as available, if no limit is configured.
 const RESULT: Duration = Duration::from_secs(24 * 3600);
 
@@ -70,14 +70,14 @@ impl PooledServer {
                 Ok(Some(output)) => return Ok(output),
                 Ok(None) => failures = 0,
                 // The task continues without a connection.
-                Err(error) if is_out_of_reach(&error) && failures < MOST_FAILURES => {
+                Err(error) if is_out_of_reach(&error) && failures < MAX_FAILURES => {
                     tracing::debug!(server = self.name, %error, "a task of an MCP server is looked for again");
-                    sleep(FIRST_PAUSE.saturating_mul(1 << failures).min(LONGEST_PAUSE)).await;
+                    sleep(FIRST_PAUSE.saturating_mul(1 << failures).min(MAX_PAUSE)).await;
                     failures += 1;
                 }
                 Err(error) => return Err(error),
             }
-            if answered.len() > MOST_QUESTIONS {
+            if answered.len() > MAX_QUESTIONS {
                 return Err(McpError::bad_answer(&self.name));
             }
         }

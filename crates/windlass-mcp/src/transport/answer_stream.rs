@@ -93,7 +93,7 @@ fn mended(mut event: Sse, id: Option<&RequestId>) -> (Vec<Result<Sse, SseError>>
         tracing::debug!(problem, "an MCP server sent an event that is no message");
         Vec::new()
     });
-    let messages: Vec<_> = messages.into_iter().map(|message| own(message, id)).collect();
+    let messages: Vec<_> = messages.into_iter().map(|message| with_request_id(message, id)).collect();
     let has_answer = messages.iter().any(is_answer);
     let last = messages.len().saturating_sub(1);
     let one = |(at, message): (usize, ServerJsonRpcMessage)| {
@@ -109,7 +109,7 @@ fn is_answer(message: &ServerJsonRpcMessage) -> bool {
 }
 
 /// Assigns an error without the id of a request to the request that the stream answers.
-fn own(message: ServerJsonRpcMessage, id: Option<&RequestId>) -> ServerJsonRpcMessage {
+fn with_request_id(message: ServerJsonRpcMessage, id: Option<&RequestId>) -> ServerJsonRpcMessage {
     match id {
         Some(id) if is_stray_error(&message, id) => answer_to(id, message.clone()).unwrap_or(message),
         _ => message,

@@ -18,7 +18,7 @@ type AuthorizedFailure = StreamableHttpError<reqwest::Error>;
 type AuthorizedHeaders = HashMap<HeaderName, HeaderValue>;
 
 /// Maximum number of retries of a request: once with a new token, and once with more scopes.
-const MOST_TRIES: usize = 2;
+const MAX_RETRIES: usize = 2;
 
 /// Client that sends each request with the token of the server's login, if there is one. A refusal for lack of rights
 /// that no better token solves is [`StreamableHttpError::AuthRequired`], regardless of the server's text.
@@ -50,7 +50,7 @@ impl Authorized {
             let Some(authorizer) = &self.authorizer else { return refused };
             let better = authorizer.challenged(&challenge, token.as_ref()).await;
             match better {
-                Ok(better) if tries < MOST_TRIES => token = Some(better),
+                Ok(better) if tries < MAX_RETRIES => token = Some(better),
                 Ok(_) => return refused,
                 Err(error) => {
                     tracing::debug!(?authorizer, %error, "an MCP server refuses a request for want of rights");
@@ -76,7 +76,7 @@ pub(super) async fn respond(
             Some(token) => request().bearer_auth(token.expose()).send().await?,
             None => request().send().await?,
         };
-        if !is_refusal(response.status()) || tries == MOST_TRIES {
+        if !is_refusal(response.status()) || tries == MAX_RETRIES {
             return Ok(response);
         }
         let header = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 /// Key in a tool's `_meta` for its execution settings.
-const KEPT: &str = "windlass/execution";
+const EXECUTION_KEY: &str = "windlass/execution";
 
 /// Returns the message with the execution settings of its tools moved to `_meta`, if any tool has them.
 pub(crate) fn with_execution(text: &str) -> Option<Value> {
@@ -17,7 +17,7 @@ pub(crate) fn with_execution(text: &str) -> Option<Value> {
         if let Some(execution) = tool.remove("execution")
             && let Value::Object(meta) = tool.entry("_meta").or_insert_with(|| Value::Object(Map::new()))
         {
-            meta.insert(KEPT.to_owned(), execution);
+            meta.insert(EXECUTION_KEY.to_owned(), execution);
         }
     }
     Some(message)
@@ -25,7 +25,7 @@ pub(crate) fn with_execution(text: &str) -> Option<Value> {
 
 /// `true` if a tool with such `_meta` takes calls as tasks.
 pub(crate) fn supports_tasks(meta: &Map<String, Value>) -> bool {
-    let support = meta.get(KEPT).and_then(|execution| execution.get("taskSupport")).and_then(Value::as_str);
+    let support = meta.get(EXECUTION_KEY).and_then(|execution| execution.get("taskSupport")).and_then(Value::as_str);
     matches!(support, Some("required" | "optional"))
 }
 

@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 use windlass_types::JsonText;
 
 /// Maximum number of messages of the server that wait for the client.
-const MOST_PUSHED: usize = 64;
+const MAX_PUSHED: usize = 64;
 
 /// Transport that hands messages to an [`McpChannel`], and receives its answers and its own messages.
 pub(crate) struct HostTransport {
@@ -44,7 +44,7 @@ impl HostTransport {
     /// Starts to listen to the channel. Dropping the transport ends that.
     pub(crate) fn new(channel: Arc<dyn McpChannel>, sent: Sent) -> Self {
         let (answer, answers) = mpsc::unbounded_channel();
-        let (push, pushed) = mpsc::channel(MOST_PUSHED);
+        let (push, pushed) = mpsc::channel(MAX_PUSHED);
         let intake = Intake::default();
         let listener = tokio::spawn(listen(Arc::clone(&channel), push, intake.clone()));
         let task = AbortOnDrop(listener.abort_handle());

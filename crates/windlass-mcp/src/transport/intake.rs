@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Maximum number of requests of a server that wait for the client's answer.
-const MOST_REQUESTS: usize = 16;
+const MAX_REQUESTS: usize = 16;
 
 /// Maximum number of values in one message: a small text can expand to much memory.
 pub(crate) const MOST_VALUES: usize = 500_000;
@@ -15,7 +15,7 @@ pub(crate) const MOST_VALUES: usize = 500_000;
 pub(crate) const MOST_DEPTH: usize = 127;
 
 /// Maximum number of log messages of a server that are admitted over one connection.
-const MOST_LOGGED: usize = 1000;
+const MAX_LOG_MESSAGES: usize = 1000;
 
 /// Admits wanted messages, and bounds the open requests of a server.
 #[derive(Debug, Clone, Default)]
@@ -30,7 +30,7 @@ impl Intake {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         match message {
             JsonRpcMessage::Request(request) => {
-                let admitted = open.len() < MOST_REQUESTS && open.insert(request.id.clone());
+                let admitted = open.len() < MAX_REQUESTS && open.insert(request.id.clone());
                 if !admitted {
                     tracing::warn!("a request of an MCP server was dropped: too many wait for an answer");
                 }
@@ -48,7 +48,7 @@ impl Intake {
                 | ServerNotification::ResourceUpdatedNotification(_)
                 | ServerNotification::SubscriptionsAcknowledgedNotification(_) => true,
                 ServerNotification::LoggingMessageNotification(_) => {
-                    self.logged.fetch_add(1, Ordering::Relaxed) < MOST_LOGGED
+                    self.logged.fetch_add(1, Ordering::Relaxed) < MAX_LOG_MESSAGES
                 }
                 _ => false,
             },
@@ -129,7 +129,7 @@ mod tests {
         let intake = Intake::default();
         let one = |text: &str| read(text.as_bytes()).unwrap().remove(0);
         let ping = |id: usize| one(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#));
-        for id in 0..MOST_REQUESTS {
+        for id in 0..MAX_REQUESTS {
             assert!(intake.admits(&ping(id)));
         }
         assert!(!intake.admits(&ping(100)));

@@ -13,13 +13,13 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::{mpsc, oneshot};
 
 /// Maximum length of a line of a server, in bytes.
-const LONGEST_LINE: usize = 16 * 1024 * 1024;
+const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 /// Maximum number of bytes that are skipped of a line that is too long.
-const MOST_PASSED_OVER: usize = 4 * LONGEST_LINE;
+const MAX_SKIPPED_BYTES: usize = 4 * MAX_LINE_BYTES;
 /// Maximum number of consecutive lines that are no messages.
-const MOST_NONSENSE: usize = 10_000;
+const MAX_INVALID_LINES: usize = 10_000;
 /// Maximum number of messages that wait to be written.
-const MOST_WAITING: usize = 1024;
+const MAX_WAITING_MESSAGES: usize = 1024;
 
 type Ack = oneshot::Sender<std::io::Result<()>>;
 
@@ -92,7 +92,7 @@ impl LineTransport {
         fault: LineFault,
         sent: Sent,
     ) -> Self {
-        let (outgoing, to_write) = mpsc::channel(MOST_WAITING);
+        let (outgoing, to_write) = mpsc::channel(MAX_WAITING_MESSAGES);
         // One at a time: a message can be large.
         let (found, incoming) = mpsc::channel(1);
         let intake = Intake::default();
@@ -141,7 +141,7 @@ async fn read_lines(
             Ok(ReadLine::Whole) if line.trim_ascii().is_empty() => continue,
             Ok(ReadLine::Whole) => read(line.trim_ascii()),
             Ok(ReadLine::TooLong) => {
-                let reason = format!("it printed a line of more than {LONGEST_LINE} bytes");
+                let reason = format!("it printed a line of more than {MAX_LINE_BYTES} bytes");
                 match unreadable(&line, reason.clone()) {
                     Ok(messages) if pass_over(&mut input).await => Ok(messages),
                     // A call may wait for this line: skipping it would let the call wait for ever.
@@ -165,8 +165,8 @@ async fn read_lines(
                 tracing::debug!(problem, start, "a line of an MCP server is not a message");
                 nonsense += 1;
                 fault.note(format!("it printed a line that is no message ({problem}): {start}"));
-                if nonsense > MOST_NONSENSE {
-                    return fault.end(format!("it printed more than {MOST_NONSENSE} lines that are no messages"));
+                if nonsense > MAX_INVALID_LINES {
+                    return fault.end(format!("it printed more than {MAX_INVALID_LINES} lines that are no messages"));
                 }
             }
         }
@@ -192,17 +192,17 @@ async fn next_line(input: &mut (impl AsyncBufReadExt + Unpin), line: &mut Vec<u8
         if bytes.is_empty() {
             return Ok(if line.is_empty() { ReadLine::End } else { ReadLine::Whole });
         }
-        let (part, ended) = match bytes.iter().position(|byte| *byte == b'\n') {
+        let (part, has_end) = match bytes.iter().position(|byte| *byte == b'\n') {
             Some(end) => (bytes.split_at_checked(end).map_or(bytes, |(line, _)| line), true),
             None => (bytes, false),
         };
-        if line.len() + part.len() > LONGEST_LINE {
+        if line.len() + part.len() > MAX_LINE_BYTES {
             return Ok(ReadLine::TooLong);
         }
         line.extend_from_slice(part);
-        let used = part.len() + usize::from(ended);
+        let used = part.len() + usize::from(has_end);
         input.consume(used);
-        if ended {
+        if has_end {
             return Ok(ReadLine::Whole);
         }
     }
@@ -211,7 +211,7 @@ async fn next_line(input: &mut (impl AsyncBufReadExt + Unpin), line: &mut Vec<u8
 /// Skips the rest of a line that is too long. `false` if its end does not come.
 async fn pass_over(input: &mut (impl AsyncBufReadExt + Unpin)) -> bool {
     let mut passed = 0_usize;
-    while passed < MOST_PASSED_OVER {
+    while passed < MAX_SKIPPED_BYTES {
         let Ok(bytes) = input.fill_buf().await else { return false };
         let end = bytes.iter().position(|byte| *byte == b'\n');
         let used = end.map_or(bytes.len(), |end| end + 1);

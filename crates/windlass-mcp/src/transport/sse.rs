@@ -26,11 +26,11 @@ use windlass_http::Bytes;
 use windlass_mcp_auth::Authorizer;
 
 /// Maximum size of an event of a server, in bytes.
-const LARGEST_EVENT: usize = 16 * 1024 * 1024;
+const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 /// Maximum time for the response to a posted message. The result of the request comes over the stream.
 const POSTED: Duration = Duration::from_secs(60);
 /// Maximum number of events before the first relevant one.
-const MOST_BEFORE: usize = 100;
+const MAX_EARLIER_EVENTS: usize = 100;
 
 /// Stream of events, and the address for messages.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl SseTransport {
             false => GreetingFailure::Failed(chain(&error)),
         })?;
         let mut stream =
-            SseStream { response: accepted(response)?, events: EventReader::new(LARGEST_EVENT), found: Vec::new() };
+            SseStream { response: accepted(response)?, events: EventReader::new(MAX_EVENT_BYTES), found: Vec::new() };
         let messages = message_address(&url, &mut stream).await?;
         let (found, incoming) = mpsc::channel(1);
         let (intake, open) = (Intake::default(), OpenRequests::default());
@@ -104,7 +104,7 @@ impl SseStream {
 
 /// Returns the address to which messages are posted: on the same server, because headers with secrets are sent along.
 async fn message_address(url: &Url, stream: &mut SseStream) -> Result<Url, GreetingFailure> {
-    for _ in 0..MOST_BEFORE {
+    for _ in 0..MAX_EARLIER_EVENTS {
         let event = stream.next().await.map_err(GreetingFailure::Failed)?;
         let Some(event) = event else { return Err(GreetingFailure::Failed("it closed the connection".to_owned())) };
         if event.kind == "endpoint" {
@@ -134,7 +134,7 @@ async fn pass_on(
         if !matches!(event.kind.as_str(), "" | "message") {
             continue;
         }
-        let too_large = || format!("it holds more than {LARGEST_EVENT} bytes");
+        let too_large = || format!("it holds more than {MAX_EVENT_BYTES} bytes");
         let messages = match event.is_too_large {
             true => unreadable(event.data.as_bytes(), too_large()),
             false => read(event.data.as_bytes()),

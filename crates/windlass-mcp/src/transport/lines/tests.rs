@@ -83,7 +83,7 @@ async fn a_line_without_an_end_is_given_up() {
     let mut lines = LineTransport::new(near, tokio::io::sink(), fault.clone(), Sent::default());
     assert!(lines.receive().await.is_none());
     assert!(fault.get().is_some_and(|fault| fault.contains("more than")));
-    assert!(flood.await.unwrap() < 2 * LONGEST_LINE);
+    assert!(flood.await.unwrap() < 2 * MAX_LINE_BYTES);
 }
 
 #[tokio::test]
@@ -104,10 +104,10 @@ async fn messages_go_out_in_order_and_a_server_that_does_not_read_costs_little()
     let (near, _far) = duplex(1);
     let mut lines = LineTransport::new(tokio::io::empty(), near, LineFault::default(), Sent::default());
     let mut sent = tokio::task::JoinSet::new();
-    for id in 0..2 * MOST_WAITING {
+    for id in 0..2 * MAX_WAITING_MESSAGES {
         sent.spawn(lines.send(ping(id)));
     }
-    for _ in 0..MOST_WAITING - 1 {
+    for _ in 0..MAX_WAITING_MESSAGES - 1 {
         let refused = sent.join_next().await.unwrap().unwrap();
         assert!(matches!(refused, Err(SendError::TooMany)), "{refused:?}");
     }
