@@ -3,11 +3,11 @@
 use windlass_types::NanoUsd;
 
 /// Maximum plausible cost of a call: a higher reported one is an error, and must not use up a budget.
-const MOST: NanoUsd = NanoUsd::new(10_000 * 1_000_000_000);
+const MAX_PLAUSIBLE_COST: NanoUsd = NanoUsd::new(10_000 * 1_000_000_000);
 
 /// Returns the amount, unless it is implausibly high.
 pub(crate) fn plausible(amount: NanoUsd) -> Option<NanoUsd> {
-    (amount <= MOST).then_some(amount)
+    (amount <= MAX_PLAUSIBLE_COST).then_some(amount)
 }
 
 /// Reads an amount in dollars, as a JSON number.

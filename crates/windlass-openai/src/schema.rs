@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 10;
 const MAX_PROPERTIES: usize = 5_000;
 
 /// Keywords that are sent unchanged.
-const KEPT: [&str; 11] = [
+const UNCHANGED_KEYWORDS: [&str; 11] = [
     "title",
     "description",
     "pattern",
@@ -77,13 +77,13 @@ pub(crate) fn parameters(schema: &JsonText) -> Cow<'_, str> {
     let Ok(top) = serde_json::from_str::<SchemaRoot<'_>>(schema.as_str()) else {
         return Cow::Borrowed("{\"type\":\"object\",\"properties\":{}}");
     };
-    let is = |name: &str| top.0.iter().any(|(own, _)| own == name);
+    let has = |name: &str| top.0.iter().any(|(own, _)| own == name);
     let is_object = top.0.iter().any(|(name, value)| name == "type" && value.get() == "\"object\"");
-    if is_object && is("properties") && !REFUSED.iter().any(|name| is(name)) {
+    if is_object && has("properties") && !REFUSED.iter().any(|name| has(name)) {
         return Cow::Borrowed(schema.as_str());
     }
     let mut out = String::from("{\"type\":\"object\"");
-    if !is("properties") {
+    if !has("properties") {
         out.push_str(",\"properties\":{}");
     }
     for (name, value) in top.0.iter().filter(|(name, _)| name != "type" && !REFUSED.contains(&&**name)) {
@@ -143,7 +143,7 @@ impl Converter {
                     out.set("anyOf", SchemaValue::Array(branches.collect::<Option<_>>()?));
                 }
                 "items" => out.set("items", self.schema(value, place.below())?),
-                word if KEPT.contains(&word) => out.set(word, value.clone()),
+                word if UNCHANGED_KEYWORDS.contains(&word) => out.set(word, value.clone()),
                 _ => {}
             }
         }

@@ -212,7 +212,7 @@ impl ChatAssembly {
     /// Ends all blocks. `false` if a call has no name.
     fn end_blocks(&mut self, message: &str) -> bool {
         let first_is_open = self.open == Some(OpenChatBlock::Call);
-        let mut whole = true;
+        let mut is_complete = true;
         let mut calls = self.calls.take().into_iter().enumerate();
         if first_is_open && let Some((_, call)) = calls.next() {
             self.close_call(call.extra.as_ref());
@@ -225,16 +225,16 @@ impl ChatAssembly {
                 call => call,
             };
             let Some(name) = name else {
-                whole = false;
+                is_complete = false;
                 continue;
             };
-            let id = id.map_or_else(|| made_up(message, at), |id| ToolUseId::from(&*id));
+            let id = id.map_or_else(|| synthetic_id(message, at), |id| ToolUseId::from(&*id));
             self.begin(OpenChatBlock::Call, BlockStart::ToolUse { id, name });
             self.input(arguments);
             self.close_call(extra.as_ref());
         }
         self.end_late();
-        whole
+        is_complete
     }
 
     fn end_late(&mut self) {
@@ -254,7 +254,7 @@ impl ChatAssembly {
 
     fn id_of(&self, id: Option<String>, at: usize) -> ToolUseId {
         let message = self.id.as_deref().unwrap_or_default();
-        id.map_or_else(|| made_up(message, at), |id| ToolUseId::from(&*id))
+        id.map_or_else(|| synthetic_id(message, at), |id| ToolUseId::from(&*id))
     }
 
     fn input(&mut self, arguments: String) {
@@ -339,6 +339,6 @@ pub(super) fn cut() -> ModelError {
 }
 
 /// Returns an id for a call without one: the same whenever the answer is read.
-fn made_up(message: &str, at: usize) -> ToolUseId {
+fn synthetic_id(message: &str, at: usize) -> ToolUseId {
     ToolUseId::from(&*format!("call_{:016x}_{at}", stable_hash(message.as_bytes()) as u64))
 }

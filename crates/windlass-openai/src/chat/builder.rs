@@ -39,7 +39,7 @@ impl Default for ChatCompletionsBuilder {
 }
 
 impl ChatCompletionsBuilder {
-    /// Sets the endpoint: its name, address, variables and profile.
+    /// Sets the endpoint: its name, base URL, environment variables and compatibility profile.
     pub fn endpoint(mut self, endpoint: Endpoint) -> Self {
         self.endpoint = endpoint;
         self
@@ -52,32 +52,33 @@ impl ChatCompletionsBuilder {
         self
     }
 
-    /// Sets the key. An empty key counts as none.
+    /// Sets the key. An empty key is ignored.
     pub fn api_key(mut self, key: impl AsRef<str>) -> Self {
         self.key = Some(Secret::new(key)).filter(|key| !key.is_empty());
         self
     }
 
-    /// Sets the base URL, with the version that the vendor writes in it: `https://api.openai.com/v1`. Default: that of
+    /// Sets the base URL, including the vendor's version path, such as `https://api.openai.com/v1`. Default: that of
     /// the endpoint.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(url.into());
         self
     }
 
-    /// Lets the endpoint do without a key.
+    /// Makes the key optional. Without a key, requests have no authentication header.
     pub fn key_optional(mut self) -> Self {
         self.endpoint.compat.transport.key_optional = true;
         self
     }
 
-    /// Changes the profile.
+    /// Changes the compatibility profile of the endpoint.
     pub fn compat(mut self, change: impl FnOnce(&mut Compat)) -> Self {
         change(&mut self.endpoint.compat);
         self
     }
 
-    /// Merges settings over the profile: a JSON object with the members of [`Compat`] that differ.
+    /// Overrides members of the profile with those of a JSON object, which has the members of [`Compat`] that differ.
+    /// [`build`](Self::build) applies several objects in order.
     pub fn compat_settings(mut self, settings: JsonText) -> Self {
         self.settings.push(settings);
         self
@@ -100,7 +101,7 @@ impl ChatCompletionsBuilder {
         self
     }
 
-    /// Sets the context size that is requested from Ollama, in tokens. All models have this window then. Default:
+    /// Sets the context size requested from Ollama, in tokens. It becomes the context window of all models. Default:
     /// 32,768.
     pub fn context_size(mut self, tokens: u32) -> Self {
         self.context_size = Some(tokens.to_string());
@@ -121,11 +122,11 @@ impl ChatCompletionsBuilder {
             self = self.api_key(token);
         }
         if self.endpoint.key_variables.iter().any(|name| name == "OPENAI_API_KEY") {
-            self = self.billed_to(&lookup);
+            self = self.with_billing_headers(&lookup);
         }
         let is_ollama = self.endpoint.compat.transport.protocol == Protocol::Ollama;
         if let Some(url) = lookup(&self.endpoint.base_url_variable) {
-            self.base_url = Some(if is_ollama { ollama_url(&url) } else { url });
+            self.base_url = Some(if is_ollama { ollama_base_url(&url) } else { url });
         }
         if let Some(size) = lookup("OLLAMA_CONTEXT_LENGTH").filter(|_| is_ollama) {
             self.context_size = Some(size);
@@ -133,8 +134,8 @@ impl ChatCompletionsBuilder {
         self
     }
 
-    /// Adds the headers of OpenAI for keys that belong to several organizations or projects. Other vendors get none.
-    fn billed_to(mut self, lookup: &impl Fn(&str) -> Option<String>) -> Self {
+    /// Adds OpenAI's headers for the organization and the project that are billed. Other vendors get none.
+    fn with_billing_headers(mut self, lookup: &impl Fn(&str) -> Option<String>) -> Self {
         let is_openai = self.endpoint.name == "openai";
         let organization = || lookup("OPENAI_ORG_ID").or_else(|| lookup("OPENAI_ORGANIZATION"));
         if let Some(id) = organization().filter(|_| is_openai) {
@@ -159,7 +160,7 @@ impl ChatCompletionsBuilder {
     pub fn build(mut self) -> Result<ChatCompletions, ModelError> {
         for settings in std::mem::take(&mut self.settings) {
             self.endpoint.compat = self.endpoint.compat.with_settings(&settings).map_err(|error| {
-                configuration(format!("the profile of {} cannot be read: {error}", self.endpoint.name))
+                configuration_error(format!("the profile of {} cannot be read: {error}", self.endpoint.name))
             })?;
         }
         let vendor = self.vendor();
@@ -169,7 +170,7 @@ impl ChatCompletionsBuilder {
         let context_size = match self.context_size.as_deref().map(str::trim) {
             None => CONTEXT_SIZE,
             Some(size) => size.parse().ok().filter(|size| *size > 0).ok_or_else(|| {
-                configuration(format!(
+                configuration_error(format!(
                     "the context size {size:?} is not a number of tokens; check OLLAMA_CONTEXT_LENGTH"
                 ))
             })?,
@@ -190,13 +191,13 @@ impl ChatCompletionsBuilder {
     }
 
     fn vendor(&self) -> Vendor {
-        let or = |name: Option<&str>, otherwise: &'static str| match name.filter(|name| !name.is_empty()) {
+        let name_or = |name: Option<&str>, otherwise: &'static str| match name.filter(|name| !name.is_empty()) {
             Some(name) => Cow::Owned(name.to_owned()),
             None => Cow::Borrowed(otherwise),
         };
         Vendor {
-            key: or(self.endpoint.key_variables.first().map(|name| &**name), "the API key"),
-            base_url: or(Some(&self.endpoint.base_url_variable), "the base URL"),
+            key: name_or(self.endpoint.key_variables.first().map(|name| &**name), "the API key"),
+            base_url: name_or(Some(&self.endpoint.base_url_variable), "the base URL"),
         }
     }
 
@@ -205,7 +206,7 @@ impl ChatCompletionsBuilder {
         let url = self.base_url.as_deref().unwrap_or(&endpoint.base_url).trim().trim_end_matches('/');
         if url.is_empty() {
             let setting = self.vendor().base_url;
-            return Err(configuration(format!("{} has no base URL: set {setting}", endpoint.name)));
+            return Err(configuration_error(format!("{} has no base URL: set {setting}", endpoint.name)));
         }
         let has_path = url.split_once("://").is_none_or(|(_, rest)| rest.contains('/'));
         Ok(if has_path { url.to_owned() } else { format!("{url}{}", endpoint.base_path) })
@@ -226,7 +227,7 @@ impl ChatCompletionsBuilder {
             Auth::Header(name) => (&**name, ""),
         };
         let name = HeaderName::from_bytes(name.as_bytes())
-            .map_err(|_| configuration(format!("{name:?} cannot be the header of the key")))?;
+            .map_err(|_| configuration_error(format!("{name:?} cannot be the header of the key")))?;
         if headers.contains_key(&name) {
             return Ok((headers, secrets));
         }
@@ -245,13 +246,13 @@ impl ChatCompletionsBuilder {
     }
 }
 
-fn configuration(text: String) -> ModelError {
+fn configuration_error(text: String) -> ModelError {
     ModelError::new(ModelErrorKind::Configuration, text)
 }
 
-/// Converts `OLLAMA_HOST`, which may be a host, a host and a port, or a URL, to a URL. The address of a server that
-/// listens on all interfaces cannot be connected to.
-fn ollama_url(host: &str) -> String {
+/// Converts `OLLAMA_HOST`, which may be a host, a host and a port, or a URL, to a URL. `0.0.0.0` becomes `127.0.0.1`,
+/// because clients cannot connect to the address of all interfaces.
+fn ollama_base_url(host: &str) -> String {
     let host = host.trim().trim_end_matches('/');
     if host.contains("://") {
         return host.to_owned();

@@ -21,7 +21,7 @@ pub(super) fn row(endpoint: &str, model: &str) -> Option<&'static ModelRow> {
 pub(super) fn resolve(endpoint: &str, catalogue: &Catalogue, name: &str) -> String {
     let name = name.trim();
     let built_in =
-        table::rows(endpoint).iter().find(|row| row.aliases.iter().any(|own| own.eq_ignore_ascii_case(name)));
+        table::rows(endpoint).iter().find(|row| row.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name)));
     catalogue.overrides().alias(name).or(built_in.map(|row| row.id)).unwrap_or(name).to_owned()
 }
 

@@ -18,7 +18,7 @@ const PAGE: ModelSource = ModelSource::new("https://developers.openai.com/api/do
 const UP_TO_XHIGH: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High, Effort::XHigh];
 
 /// Number of input tokens above which input costs twice and output one and a half times as much.
-const LONG: u64 = 272_000;
+const LONG_PROMPT_TOKENS: u64 = 272_000;
 
 /// Models that differ only in their date.
 pub(super) struct OpenAiFamily {
@@ -37,7 +37,7 @@ pub(super) const FAMILIES: &[OpenAiFamily] = &[
             .default_output(64_000)
             .abilities(Abilities::media().adaptive(&Effort::ALL))
             .price(Price::new(2_000, 10_000).with_cache_read(100))
-            .long_prompts(&[LongPrompt::new(LONG, Price::new(4_000, 15_000).with_cache_read(200))])
+            .long_prompts(&[LongPrompt::new(LONG_PROMPT_TOKENS, Price::new(4_000, 15_000).with_cache_read(200))])
             .aliases(&["default", "sol"]),
         can_skip_reasoning: false,
         appends_tools: true,
@@ -48,7 +48,7 @@ pub(super) const FAMILIES: &[OpenAiFamily] = &[
             .default_output(64_000)
             .abilities(Abilities::media().adaptive(&Effort::ALL))
             .price(Price::new(2_000, 10_000).with_cache_read(100))
-            .long_prompts(&[LongPrompt::new(LONG, Price::new(4_000, 15_000).with_cache_read(200))]),
+            .long_prompts(&[LongPrompt::new(LONG_PROMPT_TOKENS, Price::new(4_000, 15_000).with_cache_read(200))]),
         can_skip_reasoning: false,
         appends_tools: true,
     },
@@ -58,7 +58,7 @@ pub(super) const FAMILIES: &[OpenAiFamily] = &[
             .default_output(64_000)
             .abilities(Abilities::media().adaptive(&Effort::ALL))
             .price(Price::new(1_000, 5_000).with_cache_read(50))
-            .long_prompts(&[LongPrompt::new(LONG, Price::new(2_000, 7_500).with_cache_read(100))])
+            .long_prompts(&[LongPrompt::new(LONG_PROMPT_TOKENS, Price::new(2_000, 7_500).with_cache_read(100))])
             .aliases(&["terra"]),
         can_skip_reasoning: true,
         appends_tools: true,
@@ -69,7 +69,7 @@ pub(super) const FAMILIES: &[OpenAiFamily] = &[
             .default_output(64_000)
             .abilities(Abilities::media().adaptive(&Effort::ALL))
             .price(Price::new(10_000, 50_000))
-            .long_prompts(&[LongPrompt::new(LONG, Price::new(20_000, 75_000))])
+            .long_prompts(&[LongPrompt::new(LONG_PROMPT_TOKENS, Price::new(20_000, 75_000))])
             .aliases(&["astra"]),
         can_skip_reasoning: false,
         appends_tools: true,
@@ -80,7 +80,7 @@ pub(super) const FAMILIES: &[OpenAiFamily] = &[
             .default_output(64_000)
             .abilities(Abilities::media().adaptive(&Effort::ALL))
             .price(Price::new(2_000, 10_000))
-            .long_prompts(&[LongPrompt::new(LONG, Price::new(4_000, 15_000))]),
+            .long_prompts(&[LongPrompt::new(LONG_PROMPT_TOKENS, Price::new(4_000, 15_000))]),
         can_skip_reasoning: true,
         appends_tools: true,
     },
@@ -90,7 +90,7 @@ pub(super) const FAMILIES: &[OpenAiFamily] = &[
             .default_output(64_000)
             .abilities(Abilities::media().adaptive(&Effort::ALL))
             .price(Price::new(100, 500))
-            .long_prompts(&[LongPrompt::new(LONG, Price::new(200, 750))])
+            .long_prompts(&[LongPrompt::new(LONG_PROMPT_TOKENS, Price::new(200, 750))])
             .aliases(&["luna"]),
         can_skip_reasoning: true,
         appends_tools: true,
@@ -101,7 +101,7 @@ pub(super) const FAMILIES: &[OpenAiFamily] = &[
             .default_output(64_000)
             .abilities(Abilities::media().adaptive(UP_TO_XHIGH))
             .price(Price::new(4_000, 20_000))
-            .long_prompts(&[LongPrompt::new(LONG, Price::new(8_000, 30_000))]),
+            .long_prompts(&[LongPrompt::new(LONG_PROMPT_TOKENS, Price::new(8_000, 30_000))]),
         can_skip_reasoning: true,
         appends_tools: false,
     },
@@ -111,7 +111,7 @@ pub(super) const FAMILIES: &[OpenAiFamily] = &[
             .default_output(64_000)
             .abilities(Abilities::media().adaptive(UP_TO_XHIGH))
             .price(Price::new(2_000, 12_000))
-            .long_prompts(&[LongPrompt::new(LONG, Price::new(4_000, 18_000))]),
+            .long_prompts(&[LongPrompt::new(LONG_PROMPT_TOKENS, Price::new(4_000, 18_000))]),
         can_skip_reasoning: true,
         appends_tools: false,
     },
@@ -121,7 +121,7 @@ pub(super) const FAMILIES: &[OpenAiFamily] = &[
             .default_output(64_000)
             .abilities(Abilities::media().adaptive(UP_TO_XHIGH))
             .price(Price::new(200, 1_200))
-            .long_prompts(&[LongPrompt::new(LONG, Price::new(400, 1_800))]),
+            .long_prompts(&[LongPrompt::new(LONG_PROMPT_TOKENS, Price::new(400, 1_800))]),
         can_skip_reasoning: true,
         appends_tools: false,
     },
@@ -131,7 +131,7 @@ pub(super) const FAMILIES: &[OpenAiFamily] = &[
             .default_output(64_000)
             .abilities(Abilities::media().adaptive(UP_TO_XHIGH))
             .price(Price::plain(5_000, 30_000).with_cache_read(500))
-            .long_prompts(&[LongPrompt::new(LONG, Price::plain(10_000, 45_000).with_cache_read(1_000))]),
+            .long_prompts(&[LongPrompt::new(LONG_PROMPT_TOKENS, Price::plain(10_000, 45_000).with_cache_read(1_000))]),
         can_skip_reasoning: true,
         appends_tools: false,
     },
@@ -141,7 +141,7 @@ pub(super) const FAMILIES: &[OpenAiFamily] = &[
             .default_output(64_000)
             .abilities(Abilities::media().adaptive(UP_TO_XHIGH))
             .price(Price::plain(2_500, 15_000).with_cache_read(250))
-            .long_prompts(&[LongPrompt::new(LONG, Price::plain(5_000, 22_500).with_cache_read(500))]),
+            .long_prompts(&[LongPrompt::new(LONG_PROMPT_TOKENS, Price::plain(5_000, 22_500).with_cache_read(500))]),
         can_skip_reasoning: true,
         appends_tools: false,
     },

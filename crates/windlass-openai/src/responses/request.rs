@@ -18,7 +18,7 @@ use windlass_http::provider::{COMPOSITIONS, stable_hash, without_compositions};
 const MAX_KEY: usize = 64;
 
 /// Minimum output limit in tokens; the API refuses a lower one.
-const LEAST_OUTPUT: u32 = 16;
+const MIN_OUTPUT_TOKENS: u32 = 16;
 
 /// Members that a token count takes.
 const COUNTED: [&str; 9] = [
@@ -64,7 +64,7 @@ pub(super) struct WrittenRequest {
 pub(super) fn call(request: &ModelRequest, form: ResponsesForm<'_>) -> Result<WrittenRequest, ModelError> {
     let mut body = ResponsesBody::new(request)?;
     let is_strict = prompt(&mut body, request, form);
-    body.member("max_output_tokens", |out| out.json(&request.max_output_tokens.max(LEAST_OUTPUT)));
+    body.member("max_output_tokens", |out| out.json(&request.max_output_tokens.max(MIN_OUTPUT_TOKENS)));
     body.member("stream", |out| out.raw("true"));
     body.member("store", |out| out.raw("false"));
     let reasoning = form.model.reasons().then_some("reasoning.encrypted_content");
@@ -80,7 +80,7 @@ pub(super) fn call(request: &ModelRequest, form: ResponsesForm<'_>) -> Result<Wr
         body.member(name, |out| out.raw(json));
     }
     if let Some(user) = &request.user_id {
-        body.member("safety_identifier", |out| out.json(&*short(user)));
+        body.member("safety_identifier", |out| out.json(&*shortened(user)));
     }
     body.extra(|_| true);
     Ok(WrittenRequest { body: body.finish(), is_strict })
@@ -100,11 +100,11 @@ pub(super) fn count(request: &ModelRequest, form: ResponsesForm<'_>) -> Result<B
 /// Returns the key by which the API finds the cached prompt of a conversation, unless caching is off.
 pub(super) fn cache_key(request: &ModelRequest) -> Option<String> {
     let key = request.session_key.as_deref().filter(|key| !key.is_empty() && request.cache.is_some())?;
-    Some(short(key))
+    Some(shortened(key))
 }
 
 /// Returns the text, or a hash of one that is too long.
-fn short(text: &str) -> String {
+fn shortened(text: &str) -> String {
     if text.len() <= MAX_KEY { text.to_owned() } else { format!("{:032x}", stable_hash(text.as_bytes())) }
 }
 

@@ -147,13 +147,13 @@ impl<'r> MessageWriter<'_, '_, 'r> {
             }
         }
         let is_blank = texts.iter().all(|part| matches!(part, ContentPart::Text(text) if text.trim().is_empty()));
-        let stays = self.compat.messages.tool_images == ToolImages::InResult;
-        if is_blank && !others.is_empty() && !stays {
+        let keeps_images = self.compat.messages.tool_images == ToolImages::InResult;
+        if is_blank && !others.is_empty() && !keeps_images {
             texts = vec![ContentPart::Text(Cow::Borrowed("(the result follows)"))];
         } else if is_blank && others.is_empty() && !self.compat.messages.blank_output.is_empty() {
             texts = vec![ContentPart::Text(Cow::Owned(self.compat.messages.blank_output.clone().into_owned()))];
         }
-        if stays {
+        if keeps_images {
             texts.append(&mut others);
         } else if !others.is_empty() {
             moved.push(ContentPart::Text(Cow::Owned(format!("The result of the call {id} has this content:"))));

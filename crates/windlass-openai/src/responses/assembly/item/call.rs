@@ -52,12 +52,12 @@ impl CallItem {
 
     /// Takes the name and the id of the complete call.
     pub(super) fn name(&mut self, item: &OutputItem<'_>) -> Result<(), ModelError> {
-        for (own, given) in [(&mut self.id, &item.call_id), (&mut self.name, &item.name)] {
+        for (current, given) in [(&mut self.id, &item.call_id), (&mut self.name, &item.name)] {
             match given.as_deref().filter(|given| !given.is_empty()) {
-                Some(given) if own != given && self.is_open => {
+                Some(given) if current != given && self.is_open => {
                     return Err(protocol("a call ends with another id or name"));
                 }
-                Some(given) => given.clone_into(own),
+                Some(given) => given.clone_into(current),
                 None => {}
             }
         }

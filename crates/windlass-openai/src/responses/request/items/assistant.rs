@@ -27,9 +27,9 @@ pub(super) fn write(list: &mut InputItems<'_>, message: &SharedMessage) {
             ContentBlock::Text { .. } => {
                 let replay = replay_of(first);
                 let id = reasoning.write_before(list, &replay);
-                let same = |block: &ContentBlock| !id.is_empty() && is_text(block) && replay_of(block).id == id;
-                let more = others.iter().take_while(|block| same(block)).count();
-                let (parts, after) = others.split_at_checked(more).unwrap_or((&[], others));
+                let is_same_item = |block: &ContentBlock| !id.is_empty() && is_text(block) && replay_of(block).id == id;
+                let part_count = others.iter().take_while(|block| is_same_item(block)).count();
+                let (parts, after) = others.split_at_checked(part_count).unwrap_or((&[], others));
                 write_text(list, first, parts, &id, replay.phase.as_deref());
                 rest = after;
             }
