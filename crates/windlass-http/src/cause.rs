@@ -13,10 +13,10 @@ type ErrorCause = dyn StdError + 'static;
 
 /// Returns an error and its sources, outermost first.
 fn causes(error: &ErrorCause) -> impl Iterator<Item = &ErrorCause> {
-    std::iter::successors(Some(error), |error| behind(*error))
+    std::iter::successors(Some(error), |error| next_cause(*error))
 }
 
-fn behind(error: &ErrorCause) -> Option<&ErrorCause> {
+fn next_cause(error: &ErrorCause) -> Option<&ErrorCause> {
     match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         // The source of such an error is not the wrapped error, but the source of that one.
         Some(wrapped) => Some(wrapped),

@@ -4,37 +4,38 @@
 //! provider crate instead.
 //!
 //! - [`HttpClient`] posts to one base URL. Its transport is built at the first request, so that a program which never
-//!   calls a model loads no TLS roots; a plain-http base URL never loads them. No redirects, no total time limit, one
-//!   idle limit.
-//! - [`HttpTransport`] is the port through which the client sends, for clients of a program's own.
-//! - [`Events`] decodes a response as server-sent events, with bounded memory and bounded patience.
-//! - [`Chunks`] yields the bytes of a response as they arrive, for framings of vendors.
+//!   calls a model loads no TLS roots; a plain-http base URL never loads them. The client follows no redirects. It
+//!   limits the idle time, not the total time.
+//! - [`HttpTransport`] is the port through which the client sends. A program may implement it with its own HTTP client.
+//! - [`Events`] decodes a response as server-sent events. It limits the size of an event and the idle time.
+//! - [`Chunks`] yields the bytes of a response as they arrive, for vendors with a framing of their own.
 //! - [`HttpError`] and [`Secret`] do not show credentials.
 //!
 //! # Features
 //! - `rustls-ring` (default): TLS by rustls with the cryptography of ring. Needs a C compiler.
 //! - `rustls-aws-lc`: TLS by rustls with the cryptography of AWS-LC, which is larger, takes several times as long to
-//!   compile, and has the key exchange that quantum computers cannot break. It takes precedence when both are enabled.
-//! - `rustls-no-provider`: TLS by rustls with the cryptography that the program installs as the default of its process,
-//!   which takes precedence over the other two as well.
+//!   compile, and supports post-quantum key exchange. It takes precedence over `rustls-ring`.
+//! - `rustls-no-provider`: TLS by rustls with the cryptography that the program installs as the default of its process.
+//!   An installed default takes precedence over the other two features as well.
 //! - `native-tls`: TLS of the operating system, which is OpenSSL on Linux. Used if no feature of rustls is enabled.
 //! - Without any of them only plain HTTP is available, and an https address is a
 //!   [`Configuration`](HttpErrorKind::Configuration) error that names the features.
-//! - `gzip`: answers may be compressed. It saves little for streams of events.
+//! - `gzip`: accepts compressed responses. Event streams gain little from it.
 //! - `provider`: the module `provider`, with the parts that all providers share: credentials, and the conversion of
 //!   failures.
 //! - `sigv4`: the module `sigv4`, with the signatures of AWS.
-//! - `aws-chain`, `google-adc`: credentials by the libraries of the vendors. Large: 57 and 46 packages, the second with a
-//!   C compiler.
-//! - `proxy`: the module `proxy`, which lets programs reach the API without the key.
+//! - `aws-chain`, `google-adc`: credentials by the vendors' libraries. They add 57 and 46 packages. `google-adc` needs
+//!   a C compiler.
+//! - `proxy`: the module `proxy`, which forwards requests and adds the API key, so that its clients need no key.
 //!
 //! # Decoder
 //!
-//! The framing is decoded here, in one pass over the chunks of the body, with one allocation for an event of one line,
-//! because it runs for each few letters of an answer. The decoder is linear in the size of an event, knows every line
-//! ending and the byte-order mark, and validates UTF-8; tests compare it with `sse-stream` on random streams. The bound
-//! on the size of an event is checked before decoding. Measured in a release build over loopback: 0.9 µs a delta in the
-//! HTTP client. Reading the roots of the system's trust store takes 7 ms and more, a client without them 20 µs.
+//! This crate decodes events itself, because the decoder runs once for every few letters of an answer. It makes one
+//! pass over the chunks of the body, with one allocation for an event of one line. The decoder is linear in the size of
+//! an event, knows every line ending and the byte-order mark, and validates UTF-8; tests compare it with `sse-stream`
+//! on random streams. The size limit of an event is checked before it is decoded. Measured in a release build over
+//! loopback: 0.9 µs a delta in the HTTP client. Loading the system's TLS roots takes at least 7 ms, a client without
+//! them 20 µs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 

@@ -42,20 +42,20 @@ impl Response {
     /// # Errors
     /// Fails if the connection breaks, or the body does not arrive in time.
     pub async fn text(self, limit: usize) -> Result<String, HttpError> {
-        let within = self.limits.idle;
-        let (text, ended) = self.read(limit, within).await;
+        let time_limit = self.limits.idle;
+        let (text, ended) = self.read(limit, time_limit).await;
         ended.map(|()| text)
     }
 
     /// Reads the part of the body that arrives within a time, at most the idle timeout, to its end or to `limit` bytes;
     /// bytes that are not UTF-8 are replaced. For the bodies of errors, which must not be waited for, because the
     /// status is known without them. Cancel safe.
-    pub async fn excerpt(self, limit: usize, within: Duration) -> String {
-        let within = within.min(self.limits.idle);
-        self.read(limit, within).await.0
+    pub async fn excerpt(self, limit: usize, time_limit: Duration) -> String {
+        let time_limit = time_limit.min(self.limits.idle);
+        self.read(limit, time_limit).await.0
     }
 
-    async fn read(self, limit: usize, within: Duration) -> (String, Result<(), HttpError>) {
+    async fn read(self, limit: usize, time_limit: Duration) -> (String, Result<(), HttpError>) {
         let mut body = Vec::new();
         let mut chunks = self.response.into_body();
         let reading = async {
@@ -68,11 +68,11 @@ impl Response {
             }
             Ok(())
         };
-        let ended = tokio::time::timeout(within, reading).await.unwrap_or_else(|_| {
-            let text = format!("the answer did not come to its end within {} s", within.as_secs());
+        let result = tokio::time::timeout(time_limit, reading).await.unwrap_or_else(|_| {
+            let text = format!("the answer did not come to its end within {} s", time_limit.as_secs());
             Err(HttpError::new(HttpErrorKind::Timeout, text))
         });
-        (String::from_utf8_lossy(&body).into_owned(), ended)
+        (String::from_utf8_lossy(&body).into_owned(), result)
     }
 
     /// Reads the body as server-sent events.

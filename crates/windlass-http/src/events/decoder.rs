@@ -5,7 +5,7 @@ use std::{mem::take, str::Utf8Error};
 use bytes::Bytes;
 
 /// Maximum capacity that a buffer keeps for the next line or event, in bytes.
-const MOST_KEPT: usize = 64 * 1024;
+const MAX_IDLE_CAPACITY: usize = 64 * 1024;
 
 /// Decoder of one stream, as described by the HTML standard.
 ///
@@ -153,7 +153,7 @@ impl EventDecoder {
                 let bytes = without_mark(&self.begun, is_first);
                 let ended = self.fields.read(self.format, EventLine { bytes, at: None, chunk })?;
                 self.begun.clear();
-                self.begun.shrink_to(MOST_KEPT);
+                self.begun.shrink_to(MAX_IDLE_CAPACITY);
                 ended
             };
             if ended.is_some() {

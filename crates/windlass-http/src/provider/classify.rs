@@ -263,8 +263,8 @@ fn seconds(text: &str) -> Option<Duration> {
         any = true;
         rest = after.trim_start().get(unit.len()..)?;
     }
-    const MOST: f64 = 31.0 * 86_400.0;
-    (any && f64::is_finite(total)).then(|| Duration::from_secs_f64(total.clamp(0.0, MOST)))
+    const MAX_SECONDS: f64 = 31.0 * 86_400.0;
+    (any && f64::is_finite(total)).then(|| Duration::from_secs_f64(total.clamp(0.0, MAX_SECONDS)))
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use windlass_types::{JsonText, ToolSpec};
 /// Keywords of compositions.
 pub const COMPOSITIONS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 /// Maximum number of branches of a composition.
-const MOST_BRANCHES: usize = 100;
+const MAX_BRANCHES: usize = 100;
 /// Maximum length of the compositions that a description repeats, in bytes.
-const LONGEST_NOTE: usize = 2_000;
+const MAX_NOTE_BYTES: usize = 2_000;
 
 /// Converts a tool for providers that refuse some compositions (`refused`) at the top level of a schema: into one
 /// object that takes all inputs of the compositions, and a description of the further constraints. The input is checked
@@ -73,8 +73,8 @@ pub fn flatten(schema: &mut Map<String, Value>, refused: &[&str]) -> Result<Opti
     }
     for (name, composition) in &removed {
         let branches = composition.as_array().ok_or_else(|| format!("its `{name}` is not a list"))?;
-        if branches.len() > MOST_BRANCHES {
-            return Err(format!("its `{name}` has more than {MOST_BRANCHES} branches"));
+        if branches.len() > MAX_BRANCHES {
+            return Err(format!("its `{name}` has more than {MAX_BRANCHES} branches"));
         }
         let resolved: Vec<Map<String, Value>> =
             branches.iter().filter_map(|branch| resolved(branch, schema)).filter(takes_objects).collect();
@@ -87,7 +87,7 @@ pub fn flatten(schema: &mut Map<String, Value>, refused: &[&str]) -> Result<Opti
         }
     }
     let said = Value::Object(removed).to_string();
-    Ok(Some(match said.len() <= LONGEST_NOTE {
+    Ok(Some(match said.len() <= MAX_NOTE_BYTES {
         true => format!("The input must also fit: {said}"),
         false => "The tool takes fewer inputs than its schema says.".to_owned(),
     }))
@@ -185,12 +185,12 @@ mod tests {
         for schema in [
             json!({ "anyOf": [{ "type": "array" }, { "type": "string" }] }),
             json!({ "anyOf": 1 }),
-            json!({ "allOf": vec![json!({}); MOST_BRANCHES + 1] }),
+            json!({ "allOf": vec![json!({}); MAX_BRANCHES + 1] }),
         ] {
             assert!(flatten(&mut schema.as_object().unwrap().clone(), &COMPOSITIONS).is_err(), "{schema}");
         }
         assert_eq!(flat(&json!({ "type": "object" })), (json!({ "type": "object" }), None));
-        let (_, note) = flat(&json!({ "anyOf": [{ "description": "x".repeat(LONGEST_NOTE) }] }));
+        let (_, note) = flat(&json!({ "anyOf": [{ "description": "x".repeat(MAX_NOTE_BYTES) }] }));
         assert!(note.unwrap().len() < 100);
     }
 

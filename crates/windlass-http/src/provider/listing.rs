@@ -9,7 +9,7 @@ use windlass_types::WholeNumber;
 pub const MAX_MODEL_LIST: usize = 4 * 1024 * 1024;
 
 /// The most models of a list; more are left out.
-const MOST: usize = 5_000;
+const MAX_MODELS: usize = 5_000;
 
 /// A model of a server's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,7 +81,7 @@ pub fn listed_models(text: &str) -> Option<Vec<ListedModel>> {
         (Some(data), _) => data.into_iter().map(ListedModel::from).collect(),
         (None, models) => models?.into_iter().map(|tag| ListedModel { name: tag.name, window: None }).collect(),
     };
-    listed.truncate(MOST);
+    listed.truncate(MAX_MODELS);
     Some(listed)
 }
 
@@ -104,7 +104,7 @@ impl ServerWindows {
         let mut windows = self.lock();
         for ListedModel { name, window } in listed {
             if let Some(window) = window
-                && (windows.len() < MOST || windows.contains_key(name))
+                && (windows.len() < MAX_MODELS || windows.contains_key(name))
             {
                 windows.insert(name.clone(), *window);
             }

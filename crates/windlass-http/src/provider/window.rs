@@ -4,10 +4,10 @@ use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
 /// Maximum number of characters between the words and the number.
-const FARTHEST: usize = 40;
+const MAX_DISTANCE: usize = 40;
 
 /// Words that precede the number.
-const BEFORE: &[&str] = &[
+const LEADING_WORDS: &[&str] = &[
     // Members of the error of llama.cpp, and its sentence.
     "\"n_ctx\":",
     "available context size (",
@@ -26,19 +26,19 @@ const BEFORE: &[&str] = &[
 ];
 
 /// Words that follow the number: `too large for model with 32768 maximum context length`.
-const BEHIND: &str = " maximum context length";
+const TRAILING_WORDS: &str = " maximum context length";
 
 /// Returns the context window in tokens that the text of a refusal names.
 pub fn named_window(text: &str) -> Option<u64> {
     let lower = text.to_lowercase();
-    let before = BEFORE.iter().find_map(|words| {
+    let before = LEADING_WORDS.iter().find_map(|words| {
         let (_, rest) = lower.split_once(words)?;
         let gap: usize =
-            rest.chars().take(FARTHEST).take_while(|char| !char.is_ascii_digit()).map(char::len_utf8).sum();
+            rest.chars().take(MAX_DISTANCE).take_while(|char| !char.is_ascii_digit()).map(char::len_utf8).sum();
         number(rest.get(gap..)?)
     });
     before.or_else(|| {
-        let (front, _) = lower.split_once(BEHIND)?;
+        let (front, _) = lower.split_once(TRAILING_WORDS)?;
         number(front.rsplit(char::is_whitespace).next()?)
     })
 }

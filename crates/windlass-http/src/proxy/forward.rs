@@ -141,8 +141,10 @@ impl Gateway {
         match (request.send().await, state.fault()) {
             (Ok(response), _) => self.relay(response),
             (Err(_), Some(UploadFault::TooLarge)) => self.too_large(),
-            (Err(_), Some(UploadFault::Silent)) => own(StatusCode::REQUEST_TIMEOUT, "the request came too slowly"),
-            (Err(_), Some(UploadFault::Broken)) => own(StatusCode::BAD_REQUEST, "the request broke off"),
+            (Err(_), Some(UploadFault::Silent)) => {
+                own_answer(StatusCode::REQUEST_TIMEOUT, "the request came too slowly")
+            }
+            (Err(_), Some(UploadFault::Broken)) => own_answer(StatusCode::BAD_REQUEST, "the request broke off"),
             (Err(error), None) => self.unreachable(&HttpError::sending(error, &self.upstream.host, None)),
         }
     }
@@ -172,7 +174,7 @@ impl Gateway {
             let host = &self.upstream.host;
             let notice = format!("{host} answered {} and not as an API; check the base URL", status.as_u16());
             self.notices.report(ProxyNoticeKind::Upstream, notice);
-            return own(StatusCode::BAD_GATEWAY, "the upstream redirects, which is not followed");
+            return own_answer(StatusCode::BAD_GATEWAY, "the upstream redirects, which is not followed");
         }
         if status == StatusCode::UNAUTHORIZED {
             let notice = format!("{} did not accept the credential of the proxy (401)", self.upstream.host);
@@ -200,19 +202,19 @@ impl Gateway {
             GateRefusal::Path => (StatusCode::NOT_FOUND, "not found", "refused a request outside /v1/"),
         };
         self.notices.report(ProxyNoticeKind::Refused, notice);
-        own(status, message)
+        own_answer(status, message)
     }
 
     fn too_large(&self) -> Response<AnswerBody> {
         self.notices.report(ProxyNoticeKind::Refused, "refused a request that is too large");
-        own(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large")
+        own_answer(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large")
     }
 
     fn unreachable(&self, error: &HttpError) -> Response<AnswerBody> {
         self.notices.report(ProxyNoticeKind::Upstream, error.to_string());
         match error.kind() {
-            HttpErrorKind::Timeout => own(StatusCode::GATEWAY_TIMEOUT, "the upstream did not answer in time"),
-            _ => own(StatusCode::BAD_GATEWAY, "the upstream cannot be reached"),
+            HttpErrorKind::Timeout => own_answer(StatusCode::GATEWAY_TIMEOUT, "the upstream did not answer in time"),
+            _ => own_answer(StatusCode::BAD_GATEWAY, "the upstream cannot be reached"),
         }
     }
 }
@@ -231,7 +233,7 @@ fn end_to_end(headers: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &Header
 }
 
 /// Creates an error of the proxy, in the form of the API's errors.
-fn own(status: StatusCode, message: &str) -> Response<AnswerBody> {
+fn own_answer(status: StatusCode, message: &str) -> Response<AnswerBody> {
     let kind = match status {
         StatusCode::UNAUTHORIZED => "authentication_error",
         StatusCode::FORBIDDEN => "permission_error",

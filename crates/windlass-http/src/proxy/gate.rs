@@ -85,18 +85,18 @@ impl ProxyGate {
     fn shows_nonce(&self, headers: &HeaderMap) -> bool {
         let keys = headers.get_all(API_KEY).iter().map(|key| Some(key.as_bytes()));
         let tokens = headers.get_all(AUTHORIZATION).iter().map(|token| bearer(token.as_bytes()));
-        let mut shown = 0;
+        let mut matches = 0;
         let right = keys.chain(tokens).all(|credential| {
-            shown += 1;
+            matches += 1;
             credential.is_some_and(|credential| self.nonce.is(credential))
         });
-        right && shown > 0
+        right && matches > 0
     }
 
     fn may_forward(&self, uri: &Uri) -> bool {
-        let below = uri.path().strip_prefix(ROOT);
-        let plain = below.is_some_and(|below| below.split('/').all(is_plain));
-        plain && uri.query().is_none_or(|query| !self.shown_in(query.as_bytes()))
+        let path = uri.path().strip_prefix(ROOT);
+        let is_plain_path = path.is_some_and(|path| path.split('/').all(is_plain));
+        is_plain_path && uri.query().is_none_or(|query| !self.shown_in(query.as_bytes()))
     }
 }
 

@@ -26,7 +26,7 @@ use super::{
 };
 
 /// Minimum size of the read buffer that the HTTP library accepts, in bytes.
-const LEAST_BUFFER: usize = 8 * 1024;
+const MIN_BUFFER_BYTES: usize = 8 * 1024;
 
 /// Pause after a failed accept. Accepting fails when descriptors run out; trying again at once would only waste
 /// processor time.
@@ -121,12 +121,12 @@ struct ProxyServer {
 
 async fn serve(listener: TcpListener, server: Arc<ProxyServer>, mut draining: watch::Receiver<bool>) {
     let mut connections = JoinSet::new();
-    let most = server.options.max_connections.max(1);
+    let max_connections = server.options.max_connections.max(1);
     loop {
         tokio::select! {
             () = drained(&mut draining) => break,
             Some(_) = connections.join_next() => {}
-            accepted = listener.accept(), if connections.len() < most => match accepted {
+            accepted = listener.accept(), if connections.len() < max_connections => match accepted {
                 Ok((stream, _)) => {
                     connections.spawn(converse(stream, Arc::clone(&server), draining.clone()));
                 }
@@ -158,7 +158,7 @@ async fn converse(stream: TcpStream, server: Arc<ProxyServer>, mut draining: wat
     let options = &server.options;
     let io = TokioIo::new(StallGuard::new(stream, options.stall_timeout));
     let service = service_fn(|request| async { Ok::<_, Infallible>(server.gateway.answer(request).await) });
-    let head = options.max_head_bytes.max(LEAST_BUFFER);
+    let head = options.max_head_bytes.max(MIN_BUFFER_BYTES);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(options.head_timeout)

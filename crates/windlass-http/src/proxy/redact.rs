@@ -8,7 +8,7 @@ use memchr::memmem::{self, Finder};
 use crate::Secret;
 
 /// Minimum length of a masked text, in bytes. Shorter texts are no credentials, and masking them would garble answers.
-const LEAST_MASKED: usize = 8;
+const MIN_MASKED_BYTES: usize = 8;
 
 const MASK: u8 = b'*';
 
@@ -18,7 +18,7 @@ pub(super) struct Needles(Arc<Vec<Finder<'static>>>);
 
 impl Needles {
     pub(super) fn new(secrets: &[Secret]) -> Self {
-        let long = secrets.iter().map(Secret::expose).filter(|secret| secret.len() >= LEAST_MASKED);
+        let long = secrets.iter().map(Secret::expose).filter(|secret| secret.len() >= MIN_MASKED_BYTES);
         Self(Arc::new(long.map(|secret| Finder::new(secret.as_bytes()).into_owned()).collect()))
     }
 

@@ -20,7 +20,7 @@ use windlass_types::{ModelErrorKind, Timestamp};
 const MAX_ANSWER: usize = 64 * 1024;
 
 /// Maximum assumed lifetime of a token.
-const LONGEST: Duration = Duration::from_secs(24 * 3600);
+const MAX_LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
 /// Access tokens of the user who signed in with `gcloud auth application-default login`, from the file that this
 /// command writes. Each call reads the file and asks Google for a token: wrap this source into
@@ -141,9 +141,9 @@ impl GoogleUserCredentials {
             ModelError::new(ModelErrorKind::Configuration, text).unbilled()
         };
         let text = text_of(self.path.clone()).await?;
-        let written: CredentialFile = serde_json::from_str(&text).map_err(|_| error("are not those of a user"))?;
-        match written.kind.as_str() {
-            "authorized_user" if !written.refresh_token.is_empty() => Ok(written),
+        let file: CredentialFile = serde_json::from_str(&text).map_err(|_| error("are not those of a user"))?;
+        match file.kind.as_str() {
+            "authorized_user" if !file.refresh_token.is_empty() => Ok(file),
             "service_account" | "external_account" | "impersonated_service_account" => {
                 Err(error("are not those of a user: enable the feature google-adc"))
             }
@@ -179,7 +179,7 @@ impl Credentials for GoogleUserCredentials {
         let token: TokenResponse = serde_json::from_str(&text).map_err(|_| {
             ModelError::new(ModelErrorKind::Protocol, "the answer of Google's token server cannot be read").unbilled()
         })?;
-        let lifetime = token.expires_in.map(|seconds| Duration::from_secs(seconds).min(LONGEST));
+        let lifetime = token.expires_in.map(|seconds| Duration::from_secs(seconds).min(MAX_LIFETIME));
         Ok(Credential::bearer(token.access_token).expiring_at(lifetime.map(|lifetime| asked.after(lifetime))))
     }
 }

@@ -36,17 +36,17 @@ impl GoogleAdcCredentials {
     }
 
     async fn tokens(&self) -> Result<AccessTokenCredentials, ModelError> {
-        let kept = self.tokens.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(kept) = kept {
-            return Ok(kept);
+        let cached = self.tokens.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(cached) = cached {
+            return Ok(cached);
         }
         let text = match &self.path {
             Some(path) => Some(text_of(path.clone()).await?),
             None => None,
         };
-        let made = self.make(text)?;
-        *self.tokens.lock().unwrap_or_else(PoisonError::into_inner) = Some(made.clone());
-        Ok(made)
+        let credentials = self.make(text)?;
+        *self.tokens.lock().unwrap_or_else(PoisonError::into_inner) = Some(credentials.clone());
+        Ok(credentials)
     }
 
     fn make(&self, text: Option<String>) -> Result<AccessTokenCredentials, ModelError> {
@@ -55,19 +55,19 @@ impl GoogleAdcCredentials {
             ModelError::new(ModelErrorKind::Configuration, text).unbilled()
         };
         let Some(text) = text else {
-            let made = mds::Builder::default().build_access_token_credentials();
-            return made.map_err(|failure| error("cannot be set up").with_source(failure));
+            let credentials = mds::Builder::default().build_access_token_credentials();
+            return credentials.map_err(|failure| error("cannot be set up").with_source(failure));
         };
         let json: serde_json::Value = serde_json::from_str(&text).map_err(|_| error("are not JSON"))?;
         let kind = json.get("type").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
-        let made = match kind.as_str() {
+        let credentials = match kind.as_str() {
             "authorized_user" => user_account::Builder::new(json).build_access_token_credentials(),
             "service_account" => service_account::Builder::new(json).build_access_token_credentials(),
             "external_account" => external_account::Builder::new(json).build_access_token_credentials(),
             "impersonated_service_account" => impersonated::Builder::new(json).build_access_token_credentials(),
             _ => return Err(error("are of a kind that is not known")),
         };
-        made.map_err(|failure| error("cannot be used").with_source(failure))
+        credentials.map_err(|failure| error("cannot be used").with_source(failure))
     }
 }
 
@@ -88,8 +88,8 @@ impl Credentials for GoogleAdcCredentials {
         };
         let source = if self.path.is_some() { "Google's sign-in" } else { "the metadata server of Google Cloud" };
         let error = |kind, what: &str| ModelError::new(kind, format!("{source} {what}{of_machine}")).unbilled();
-        let asked = tokio::time::timeout(LIMIT, tokens.access_token()).await;
-        match asked {
+        let response = tokio::time::timeout(LIMIT, tokens.access_token()).await;
+        match response {
             Ok(Ok(token)) => Ok(Credential::bearer(token.token)),
             Ok(Err(failure)) => {
                 let kind =
