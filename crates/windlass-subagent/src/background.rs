@@ -44,13 +44,13 @@ pub(crate) fn start(mut spec: AgentSpec, task: &Task, cx: &ToolCx) -> Result<Too
     };
     background.start(about, Box::new(work))?;
     let path = file.as_deref().map(Path::to_string_lossy).unwrap_or_default();
-    let kept = if file.is_some() {
+    let file_note = if file.is_some() {
         format!(" It is also written to {path}, when the agent has ended.")
     } else {
         String::new()
     };
     let text = format!(
-        "The agent works in the background; its task is {id}. You are told when it ends, with its report.{kept} Go on \
+        "The agent works in the background; its task is {id}. You are told when it ends, with its report.{file_note} Go on \
          with something else; TaskStop ends it sooner."
     );
     ToolOutput::text(text).with_structured(&Launched {
@@ -83,7 +83,7 @@ async fn outcome(task: &Task, ended: Result<AgentReport, ToolError>, file: Optio
     };
     let full = report::in_full(task, &ended);
     if let Some(file) = file
-        && let Err(error) = keep(file, full).await
+        && let Err(error) = write_output(file, full).await
     {
         summary.push_str(&format!(". Its report could not be written to its file: {error}"));
     }
@@ -95,6 +95,6 @@ async fn outcome(task: &Task, ended: Result<AgentReport, ToolError>, file: Optio
 
 /// Writes a report to a new private file, whole or not at all. The file is durable, since the notification names it.
 /// Dropping the future does not stop the writing.
-async fn keep(file: PathBuf, text: String) -> io::Result<()> {
+async fn write_output(file: PathBuf, text: String) -> io::Result<()> {
     run_blocking(move || private_file::write_new(&file, text.as_bytes())).await.map_err(io::Error::other)?
 }

@@ -5,10 +5,10 @@ use crate::text::one_line;
 
 /// Maximum number of characters of a definition's name, description and tools, and of all definitions together. The
 /// text is part of every request.
-const MOST_NAME: usize = 100;
-const MOST_DESCRIPTION: usize = 600;
-const MOST_TOOLS: usize = 200;
-const MOST_OF_ALL: usize = 16_000;
+const MAX_NAME_CHARS: usize = 100;
+const MAX_DESCRIPTION_CHARS: usize = 600;
+const MAX_TOOLS_CHARS: usize = 200;
+const MAX_TOTAL_CHARS: usize = 16_000;
 
 /// Returns the description of the tool: the same for the same definitions.
 pub(crate) fn describe<'a>(
@@ -42,11 +42,11 @@ pub(crate) fn describe<'a>(
 
 fn types<'a>(definitions: impl ExactSizeIterator<Item = &'a AgentDefinition>) -> String {
     let (mut text, mut shown, all) = (String::new(), 0_usize, definitions.len());
-    let mut room = MOST_OF_ALL;
+    let mut chars_left = MAX_TOTAL_CHARS;
     for definition in definitions {
         let line = line(definition);
-        let Some(left) = room.checked_sub(line.chars().count()) else { continue };
-        room = left;
+        let Some(remaining) = chars_left.checked_sub(line.chars().count()) else { continue };
+        chars_left = remaining;
         text.push_str(&line);
         shown += 1;
     }
@@ -57,12 +57,12 @@ fn types<'a>(definitions: impl ExactSizeIterator<Item = &'a AgentDefinition>) ->
 }
 
 fn line(definition: &AgentDefinition) -> String {
-    let name = one_line(&definition.name, MOST_NAME);
-    let description = one_line(&definition.description, MOST_DESCRIPTION);
+    let name = one_line(&definition.name, MAX_NAME_CHARS);
+    let description = one_line(&definition.description, MAX_DESCRIPTION_CHARS);
     let mut line = if description.is_empty() { format!("- {name}") } else { format!("- {name}: {description}") };
     if let Some(tools) = definition.tool_list() {
-        let some: Vec<&str> = tools.into_iter().take(MOST_TOOLS).collect();
-        line.push_str(&format!(" (Tools: {})", one_line(&some.join(", "), MOST_TOOLS)));
+        let some: Vec<&str> = tools.into_iter().take(MAX_TOOLS_CHARS).collect();
+        line.push_str(&format!(" (Tools: {})", one_line(&some.join(", "), MAX_TOOLS_CHARS)));
     }
     line.push('\n');
     line

@@ -8,7 +8,7 @@ use windlass_tool::ToolError;
 use windlass_types::{Effort, JsonText};
 
 /// Maximum number of characters of the description of a call.
-const MOST_DESCRIPTION: usize = 120;
+const MAX_DESCRIPTION_CHARS: usize = 120;
 
 /// Input of a call. Unknown fields are ignored.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -55,8 +55,8 @@ impl AgentInput {
 
     /// Returns the task in a line.
     pub(crate) fn title(&self) -> String {
-        let given = one_line(&self.description, MOST_DESCRIPTION);
-        if given.is_empty() { one_line(&self.prompt, MOST_DESCRIPTION) } else { given }
+        let description = one_line(&self.description, MAX_DESCRIPTION_CHARS);
+        if description.is_empty() { one_line(&self.prompt, MAX_DESCRIPTION_CHARS) } else { description }
     }
 
     /// Returns the model of the call, or else that of the definition.
@@ -66,8 +66,8 @@ impl AgentInput {
     }
 
     pub(crate) fn effort(&self) -> Result<Option<Effort>, ToolError> {
-        let given = self.effort.as_deref().filter(|effort| !effort.is_empty());
-        given.map(str::parse).transpose().map_err(|problem: String| ToolError::invalid_input(problem))
+        let requested = self.effort.as_deref().filter(|effort| !effort.is_empty());
+        requested.map(str::parse).transpose().map_err(|problem: String| ToolError::invalid_input(problem))
     }
 }
 

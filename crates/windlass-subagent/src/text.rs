@@ -3,8 +3,8 @@
 /// Returns a text in one line: without control characters, and cut after a number of characters.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
     // Later characters would be cut anyway, whatever the blanks.
-    let near: String = text.chars().take(most.saturating_mul(4)).collect();
-    let plain: String = near.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let prefix: String = text.chars().take(most.saturating_mul(4)).collect();
+    let plain: String = prefix.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default().trim_end()),

@@ -15,8 +15,8 @@ use windlass_types::names::present_tool;
 use windlass_types::{Access, AgentId, JsonText, SectionScope, SystemSection, ToolSpec};
 
 /// Maximum number of type names in an error, and of characters of each.
-const MOST_NAMES: usize = 40;
-const MOST_NAME: usize = 100;
+const MAX_NAMES: usize = 40;
+const MAX_NAME_CHARS: usize = 100;
 
 /// Gives a task to an agent. Made by [`Subagents::tool`].
 ///
@@ -40,13 +40,13 @@ impl AgentTool {
     }
 
     fn unknown(&self, name: &str) -> ToolError {
-        let known = self.definitions().take(MOST_NAMES).map(|known| one_line(&known.name, MOST_NAME));
+        let known = self.definitions().take(MAX_NAMES).map(|known| one_line(&known.name, MAX_NAME_CHARS));
         let mut known = known.collect::<Vec<_>>().join(", ");
-        let more = self.definitions().len().saturating_sub(MOST_NAMES);
-        if more > 0 {
-            known.push_str(&format!(" and {more} more"));
+        let omitted = self.definitions().len().saturating_sub(MAX_NAMES);
+        if omitted > 0 {
+            known.push_str(&format!(" and {omitted} more"));
         }
-        let name = one_line(name, MOST_NAME);
+        let name = one_line(name, MAX_NAME_CHARS);
         ToolError::invalid_input(format!("There is no agent of the type {name:?}. The types are: {known}."))
     }
 }
@@ -106,10 +106,10 @@ impl PreparedCall for AgentCall {
 impl AgentCall {
     async fn run(&self, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
         let agents = cx.agents()?;
-        let (depth, most) = (agents.depth(), self.tool.agents.max_depth);
-        if depth >= most {
+        let (depth, max_depth) = (agents.depth(), self.tool.agents.max_depth);
+        if depth >= max_depth {
             return Err(ToolError::rejected(format!(
-                "No agent can be started from here: agents may be at most {most} deep. Do the work yourself."
+                "No agent can be started from here: agents may be at most {max_depth} deep. Do the work yourself."
             )));
         }
         let mut spec = self.spec(cx, depth)?;
@@ -128,8 +128,8 @@ impl AgentCall {
     }
 
     fn in_background(&self) -> bool {
-        let given = self.input.run_in_background.or(self.definition.background);
-        given.unwrap_or(self.tool.agents.background_by_default)
+        let requested = self.input.run_in_background.or(self.definition.background);
+        requested.unwrap_or(self.tool.agents.background_by_default)
     }
 
     fn spec(&self, cx: &ToolCx, depth: u32) -> Result<AgentSpec, ToolError> {
