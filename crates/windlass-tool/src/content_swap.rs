@@ -28,7 +28,7 @@ const LOCK_TRIES: u32 = 100;
 
 /// Maximum number of times that a file is opened again because it was replaced before it was locked.
 #[cfg(unix)]
-const MOST_MOVES: u32 = 10_000;
+const MAX_REOPENS: u32 = 10_000;
 
 /// The error for a file that has another content than expected. Wrapped in an [`io::Error`].
 #[derive(Debug, Clone, Copy, thiserror::Error)]
@@ -188,7 +188,7 @@ impl SwapFolder<'_> {
 
     /// Opens and locks the file that has the name now.
     fn lock(&self, name: &OsStr) -> io::Result<File> {
-        for _ in 0..MOST_MOVES {
+        for _ in 0..MAX_REOPENS {
             let file = match self.open(name) {
                 Err(error) if error.kind() == ErrorKind::NotFound => return Err(ContentChanged.into()),
                 opened => opened?,

@@ -155,11 +155,11 @@ fn is_inherited(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else {
         return false;
     };
-    name.starts_with("LC_") || INHERITED.iter().any(|known| same(known, name))
+    name.starts_with("LC_") || INHERITED.iter().any(|known| is_same_name(known, name))
 }
 
 /// Compares names, which are not case sensitive on Windows; elsewhere `Path` is not `PATH`.
-fn same(known: &str, name: &str) -> bool {
+fn is_same_name(known: &str, name: &str) -> bool {
     if cfg!(windows) { known.eq_ignore_ascii_case(name) } else { known == name }
 }
 
@@ -180,7 +180,7 @@ pub fn child_environment(given: &[(OsString, OsString)], workspace: &[PathBuf]) 
         .iter()
         .filter(|(name, _)| !is_never(name))
         .map(|(name, value)| {
-            let value = if name.to_str().is_some_and(|name| same("PATH", name)) {
+            let value = if name.to_str().is_some_and(|name| is_same_name("PATH", name)) {
                 search_path_outside(value, workspace)
             } else {
                 value.clone()

@@ -31,10 +31,10 @@ impl Foreground {
     /// Asks a call to continue in the background; `None`: all of them. Returns `true` if there was one.
     pub fn move_to_background(&self, call: Option<&ToolUseId>) -> bool {
         let calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let meant: Vec<&Cancel> =
+        let requests: Vec<&Cancel> =
             calls.iter().filter(|(id, _)| call.is_none_or(|call| call == *id)).map(|(_, asked)| asked).collect();
-        meant.iter().for_each(|asked| asked.cancel());
-        !meant.is_empty()
+        requests.iter().for_each(|asked| asked.cancel());
+        !requests.is_empty()
     }
 }
 

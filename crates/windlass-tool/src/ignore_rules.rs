@@ -47,14 +47,14 @@ impl IgnoreRules {
     #[must_use]
     pub fn leave_out(&self, path: &Path, is_folder: bool) -> bool {
         let mut verdicts: [Match<()>; 3] = [Match::None, Match::None, Match::None];
-        let mut at = self.0.as_deref();
-        while let Some(rules) = at {
+        let mut level = self.0.as_deref();
+        while let Some(rules) = level {
             for (verdict, kind) in verdicts.iter_mut().zip(&rules.kinds) {
                 if verdict.is_none() {
                     *verdict = kind.matched(path, is_folder).map(drop);
                 }
             }
-            at = rules.above.0.as_deref();
+            level = rules.above.0.as_deref();
         }
         verdicts.iter().find(|verdict| !verdict.is_none()).is_some_and(Match::is_ignore)
     }

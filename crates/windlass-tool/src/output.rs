@@ -10,10 +10,10 @@ use windlass_types::{
 
 /// Maximum size of an image, in bytes before they are written as base64: five megabytes of base64, the limit of
 /// providers.
-const LARGEST_IMAGE: usize = 5 * 1024 * 1024 / 4 * 3;
+const MAX_IMAGE_BYTES: usize = 5 * 1024 * 1024 / 4 * 3;
 
 /// Maximum number of characters of a tool's own note after its result.
-const MOST_NOTE: usize = 2_000;
+const MAX_NOTE_CHARS: usize = 2_000;
 
 /// Output of a tool that did its work.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -65,8 +65,8 @@ impl ToolOutput {
                 format!("is {media_type}, and only {} can be read", IMAGE_TYPES.join(", "))
             }
             _ if bytes.is_empty() => "is empty".to_owned(),
-            _ if bytes.len() > LARGEST_IMAGE => {
-                format!("has {} bytes, and at most {LARGEST_IMAGE} can be read", bytes.len())
+            _ if bytes.len() > MAX_IMAGE_BYTES => {
+                format!("has {} bytes, and at most {MAX_IMAGE_BYTES} can be read", bytes.len())
             }
             Some(found) => format!("says that it is {media_type}, but it is {found}"),
             None => {
@@ -104,7 +104,7 @@ impl ToolOutput {
     /// in the result can imitate it. At most 2,000 characters are kept; text by others does not belong there.
     #[must_use]
     pub fn with_note(mut self, note: impl Into<String>) -> Self {
-        self.note = Some(note.into().chars().take(MOST_NOTE).collect());
+        self.note = Some(note.into().chars().take(MAX_NOTE_CHARS).collect());
         self
     }
 
@@ -219,13 +219,13 @@ mod tests {
         assert_eq!(blocks, [ContentBlock::Image { source }]);
         // A type that the first bytes do not show is trusted.
         assert!(ToolOutput::image("image/gif", [0]).is_ok());
-        assert!(ToolOutput::image("image/gif", vec![0; LARGEST_IMAGE]).is_ok());
+        assert!(ToolOutput::image("image/gif", vec![0; MAX_IMAGE_BYTES]).is_ok());
         for (media_type, bytes, problem) in [
             ("image/bmp", png, "is image/bmp"),
             ("image/jpeg", png, "but it is image/png"),
             ("image/png", b"%PDF-1.7", "but it is application/pdf"),
             ("image/png", b"", "is empty"),
-            ("image/gif", &vec![0; LARGEST_IMAGE + 1], "at most"),
+            ("image/gif", &vec![0; MAX_IMAGE_BYTES + 1], "at most"),
         ] {
             let error = ToolOutput::image(media_type, bytes).unwrap_err();
             assert!(error.model_text().contains(problem), "{error}");

@@ -37,7 +37,7 @@ const VARIABLES: &[&str] = &[
     "RUBYLIB",
 ];
 /// Maximum number of links that are followed to the end of a path.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// `true` if a path is below one of the directories, by its name or with links followed, its own and those of the
 /// directories.
@@ -45,9 +45,9 @@ const MOST_LINKS: usize = 40;
 /// Links with missing targets are also followed: the target can be created later.
 #[must_use]
 pub fn is_inside(path: &Path, directories: &[PathBuf]) -> bool {
-    let forms = [normalized(path), resolved(path, MOST_LINKS)];
+    let forms = [normalized(path), resolved(path, MAX_LINKS)];
     directories.iter().any(|directory| {
-        let real = resolved(directory, MOST_LINKS);
+        let real = resolved(directory, MAX_LINKS);
         forms.iter().any(|form| form.starts_with(directory) || form.starts_with(&real))
     })
 }

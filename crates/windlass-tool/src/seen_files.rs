@@ -24,7 +24,7 @@ impl SeenFiles {
     /// Maximum number of bytes of a file.
     pub const MOST_BYTES: usize = 64 * 1024;
     /// Maximum number of files.
-    const MOST: usize = 64;
+    const MAX_FILES: usize = 64;
 
     /// Records that the model knows this content of a file, by its path with links followed.
     pub fn record(&self, path: &Path, content: &[u8]) {
@@ -47,7 +47,7 @@ impl SeenFiles {
         files.count = files.count.saturating_add(1);
         let count = files.count;
         files.texts.insert(path.to_path_buf(), (count, text));
-        if files.texts.len() > Self::MOST {
+        if files.texts.len() > Self::MAX_FILES {
             let oldest = files.texts.iter().min_by_key(|(_, (count, _))| *count).map(|(path, _)| path.clone());
             oldest.map(|path| (files.texts.remove(&path), files.shown.remove(&path)));
         }

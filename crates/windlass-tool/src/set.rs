@@ -108,13 +108,13 @@ impl ToolSet {
     }
 
     fn unknown_tool(&self, name: &str) -> String {
-        let near = nearest(name, self.names());
+        let similar = nearest(name, self.names());
         let shown: String = name.chars().take(80).collect();
-        if near.is_empty() {
-            let all: Vec<&str> = self.names().take(40).collect();
-            format!("There is no tool named {shown:?}. The tools are: {}.", all.join(", "))
+        if similar.is_empty() {
+            let names: Vec<&str> = self.names().take(40).collect();
+            format!("There is no tool named {shown:?}. The tools are: {}.", names.join(", "))
         } else {
-            format!("There is no tool named {shown:?}. Did you mean {}?", near.join(" or "))
+            format!("There is no tool named {shown:?}. Did you mean {}?", similar.join(" or "))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Variables that the host or the settings name: all reach programs, except keys and those that change which code
 //! programs load.
 
-use super::{INHERITED, holds_password, is_never, same};
+use super::{INHERITED, holds_password, is_never, is_same_name};
 use std::ffi::{OsStr, OsString};
 
 /// Suffixes of a name part that mark a secret, such as `GITHUB_TOKEN` or `PGPASSWORD`.
@@ -56,7 +56,7 @@ pub fn given_environment(given: impl IntoIterator<Item = (OsString, OsString)>) 
 fn is_secret(name: &OsStr) -> bool {
     // A name that is not text cannot be known to be harmless.
     let Some(name) = name.to_str() else { return true };
-    if INHERITED.iter().any(|known| same(known, name)) || NO_SECRETS.contains(&name) {
+    if INHERITED.iter().any(|known| is_same_name(known, name)) || NO_SECRETS.contains(&name) {
         return false;
     }
     let upper = name.to_ascii_uppercase();

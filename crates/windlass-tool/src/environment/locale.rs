@@ -25,11 +25,12 @@ static ARCHIVED: OnceLock<Vec<u8>> = OnceLock::new();
 /// Returns the environment with a UTF-8 locale of this machine: the first that the system has, and in the user's
 /// language if available, because programs take all of their locale or none. Runs no program.
 pub fn utf8_environment(environment: Environment) -> Environment {
-    let mut named = VARIABLES.iter().filter_map(|variable| value(&environment, variable)).filter(|name| is_utf8(name));
-    let mut names = named.clone().chain(KNOWN.iter().copied());
+    let mut locales =
+        VARIABLES.iter().filter_map(|variable| value(&environment, variable)).filter(|name| is_utf8(name));
+    let mut names = locales.clone().chain(KNOWN.iter().copied());
     let Some(chosen) = names.find(|name| is_installed(name)).map(str::to_owned) else {
         // This system keeps its locales elsewhere, or in its library.
-        let chosen = named.next().unwrap_or(DEFAULT).to_owned();
+        let chosen = locales.next().unwrap_or(DEFAULT).to_owned();
         return with_character_type(environment, &chosen);
     };
     let settled = with_character_type(environment, &chosen);

@@ -43,9 +43,9 @@ impl TreeSurvey {
         let doubtful = before.doubtful_from();
         let mut changes = Vec::new();
         for (folder, now) in &self.folders {
-            if let Some(was) = before.folders.get(folder) {
-                if was.newest >= doubtful || !(Arc::ptr_eq(was, now) || was == now) {
-                    differences(folder, was, now, doubtful, &mut changes);
+            if let Some(earlier) = before.folders.get(folder) {
+                if earlier.newest >= doubtful || !(Arc::ptr_eq(earlier, now) || earlier == now) {
+                    differences(folder, earlier, now, doubtful, &mut changes);
                 }
                 continue;
             }
@@ -53,7 +53,7 @@ impl TreeSurvey {
             let files = now.files();
             changes.extend(files.map(|(name, now)| SurveyChange { path: folder.join(name), before, now: Some(now) }));
         }
-        for (folder, was) in &before.folders {
+        for (folder, earlier) in &before.folders {
             if self.folders.contains_key(folder) {
                 continue;
             }
@@ -62,8 +62,12 @@ impl TreeSurvey {
                 Standing::LeftOut => Some(Surveyed::LeftOut),
                 Standing::Unreadable => continue,
             };
-            let files = was.files();
-            changes.extend(files.map(|(name, was)| SurveyChange { path: folder.join(name), before: Some(was), now }));
+            let files = earlier.files();
+            changes.extend(files.map(|(name, earlier)| SurveyChange {
+                path: folder.join(name),
+                before: Some(earlier),
+                now,
+            }));
         }
         changes.sort_by(|a, b| a.path.cmp(&b.path));
         changes
@@ -117,8 +121,8 @@ fn differences(folder: &Path, was: &FolderSurvey, now: &FolderSurvey, doubtful: 
     for (name, what) in &now.entries {
         change(name, known.get(name.as_os_str()).copied(), Some(*what));
     }
-    let left: HashSet<&OsStr> = now.entries.iter().map(|(name, _)| name.as_os_str()).collect();
-    for (name, what) in was.entries.iter().filter(|(name, _)| !left.contains(name.as_os_str())) {
+    let present_names: HashSet<&OsStr> = now.entries.iter().map(|(name, _)| name.as_os_str()).collect();
+    for (name, what) in was.entries.iter().filter(|(name, _)| !present_names.contains(name.as_os_str())) {
         change(name, Some(*what), None);
     }
 }
