@@ -98,7 +98,8 @@ fn remove_earlier(file: &Path) -> io::Result<()> {
     std::fs::remove_file(file)
 }
 
-/// Writes diagnostics to the log from now on. A log that cannot be written is said on standard error; the program goes on.
+/// Writes diagnostics to the log from now on. If the log cannot be written, that is reported on standard error, and the
+/// program continues.
 pub(crate) fn start(place: Option<DebugLogPlace>) {
     let Some(place) = place else { return };
     let clock = SystemClock::default();
@@ -158,7 +159,7 @@ impl Output {
             _ => (FULL, 0),
         };
         self.left = left;
-        // Nobody is left to whom it could be said.
+        // No output is left for a report.
         let _ = self.file.write_all(text.as_bytes());
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct Line<T> {
     pub(crate) id: Option<JsonText>,
     /// Content of the line, or the reason why it cannot be used.
     pub(crate) value: Result<T, String>,
-    /// Warnings about a line that is used all the same.
+    /// Warnings about a line that is used nevertheless.
     pub(crate) warnings: Vec<String>,
 }
 

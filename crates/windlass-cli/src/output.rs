@@ -212,7 +212,7 @@ impl Output {
         Ok(())
     }
 
-    /// Ends the output of a run that could not start: machines get a result all the same.
+    /// Ends the output of a run that could not start: machines get a result even then.
     pub(crate) fn refused(&mut self, session_id: &str, error: &str) -> io::Result<()> {
         match &mut self.form {
             Form::Text { .. } => return Ok(()),

@@ -115,7 +115,7 @@ fn has_stored(project: &LoadedProject) -> bool {
     project.stored_keys().is_some_and(|keys| keys.variable("ANTHROPIC_API_KEY", |_| None).is_some())
 }
 
-/// Returns a variable of this process, else the stored key that stands for it.
+/// Returns a variable of this process, else the stored key of the same vendor.
 pub(crate) fn own_variable(name: &str) -> Option<String> {
     let own = |name: &str| std::env::var(name).ok();
     StoredKeys::from_lookup(own).map_or_else(|| own(name), |keys| keys.variable(name, own))

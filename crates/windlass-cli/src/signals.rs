@@ -22,7 +22,7 @@ pub(crate) struct Signals(Arc<SignalState>);
 struct SignalState {
     session: Mutex<Option<SessionHandle>>,
     output: Writer,
-    /// `true` while there is work that can be told to end.
+    /// `true` while there is work that can be asked to end.
     stops: AtomicBool,
     stop: Notify,
     /// Exit code of a signal; zero for none.

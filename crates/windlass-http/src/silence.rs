@@ -9,7 +9,7 @@ use std::{
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// Limit of silence. Only silence that is waited for counts: a slow reader still finds the bytes that arrived
+/// Idle limit. Only the time of an actual wait is measured: a slow reader still finds the bytes that arrived
 /// meanwhile.
 ///
 /// The timer is reset when it fires and not with each chunk, because chunks arrive more often than a timer needs to be

@@ -5,7 +5,7 @@ use windlass_types::JsonText;
 
 /// Answers the elicitations of servers.
 ///
-/// Without an implementation, elicitation is not announced to servers, and questions that come all the same are
+/// Without an implementation, elicitation is not announced to servers, and questions that arrive nevertheless are
 /// declined.
 ///
 /// ```

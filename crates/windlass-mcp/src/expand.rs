@@ -20,7 +20,7 @@ pub fn expand(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<Str
             None => (inside, None),
         };
         if is_name(name) {
-            // As with the shell's `:-`, an empty variable counts as not set.
+            // As with the shell's `:-`, an empty variable is treated as unset.
             let value = lookup(name).filter(|value| default.is_none() || !value.is_empty());
             match (value, default) {
                 (Some(value), _) => out.push_str(&value),

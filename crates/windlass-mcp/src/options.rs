@@ -187,7 +187,7 @@ impl McpOptions {
         self
     }
 
-    /// Sets the command that users are told to run to log in to a server, without the server's name. Default: `None`,
+    /// Sets the command that messages name for logging in to a server, without the server's name. Default: `None`,
     /// messages report that a login is needed and name no command.
     #[must_use]
     pub fn with_login_command(mut self, command: impl Into<String>) -> Self {

@@ -51,7 +51,7 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Sets the API key. An empty key counts as none. The key is sent as `authorization: Bearer`, to hosts of Azure as
+    /// Sets the API key. An empty key is ignored. The key is sent as `authorization: Bearer`, to hosts of Azure as
     /// `api-key`.
     pub fn api_key(mut self, key: impl AsRef<str>) -> Self {
         self.key = Some(Secret::new(key)).filter(|key| !key.is_empty());

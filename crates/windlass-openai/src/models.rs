@@ -9,7 +9,7 @@ use windlass_types::{Api, Effort, ModelInfo, NanoUsd};
 /// Maximum bytes and number of images and documents in a request. The vendor takes 500 images and 50 MB of them in a
 /// request (<https://developers.openai.com/api/docs/guides/images-vision>, read 2026-11-28).
 const MEDIA: (usize, usize) = (40 * 1024 * 1024, 450);
-/// Cost of one web search: 10 USD for a thousand. The pages that the model reads are billed as input besides. Source:
+/// Cost of one web search: 10 USD for a thousand. The pages that the model reads are also billed as input. Source:
 /// <https://developers.openai.com/api/docs/pricing>.
 const SEARCH: NanoUsd = NanoUsd::new(10_000_000);
 

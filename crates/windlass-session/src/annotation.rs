@@ -123,7 +123,7 @@ impl Annotation {
     }
 }
 
-/// `true` if the character is a control, format or private one. Visible fillers and blanks do not count as hidden.
+/// `true` if the character is a control, format or private one. Visible fillers and blanks are not hidden.
 fn is_hidden(character: char) -> bool {
     !matches!(hidden(character), None | Some(Hidden::Filler | Hidden::Blank))
 }

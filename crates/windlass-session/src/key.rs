@@ -44,7 +44,7 @@ impl ProjectKey {
     }
 
     /// `false` if a session cannot belong to this directory, because its log names another one (`recorded`) with the
-    /// same key. Subdirectories count as this one. Paths are compared by their text.
+    /// same key. Subdirectories belong to it too. Paths are compared by their text.
     pub fn may_hold(&self, recorded: Option<&Path>) -> bool {
         let (Some(directory), Some(recorded)) = (self.directory(), recorded) else { return true };
         let text = |path: &Path| path.to_string_lossy().nfc().collect::<String>();

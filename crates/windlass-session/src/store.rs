@@ -155,7 +155,7 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// Dropping the lease releases it too; appended entries are still written, but a failure is not reported.
     ///
     /// # Errors
-    /// The first error of the lease, if any. The lease is released all the same.
+    /// The first error of the lease, if any. The lease is released in any case.
     async fn close(&self, lease: Lease) -> Result<(), StoreError>;
 }
 

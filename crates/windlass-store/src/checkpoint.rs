@@ -110,7 +110,7 @@ impl FileCheckpoints {
 
     /// Excludes files that may contain secrets from copies of programs' changes: `is_secret` gets paths relative to the
     /// workspace. Such files are named as left out. Changes by tools with declared paths, and files created by the
-    /// session, are kept all the same.
+    /// session, are kept even so.
     #[must_use]
     pub fn leaving_secrets(mut self, is_secret: fn(&Path) -> bool) -> Self {
         self.0.secrets = is_secret;

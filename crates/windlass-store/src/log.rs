@@ -71,7 +71,7 @@ pub(crate) struct Log {
     /// Directories whose new names are not durable yet.
     new_names: Vec<PathBuf>,
     observer: Option<Arc<dyn LogObserver>>,
-    /// `true` if the observer was told of the log.
+    /// `true` if the log was reported to the observer.
     is_announced: bool,
 }
 

@@ -64,7 +64,7 @@ pub struct AgentDefinition {
     pub disallowed_tools: Vec<String>,
     /// Model, by id or alias. Absent: that of its parent.
     pub model: Option<String>,
-    /// Permission mode. Below another agent it counts only if it permits less than the mode of the parent.
+    /// Permission mode. Below another agent it applies only if it permits less than the mode of the parent.
     pub permission_mode: Option<PermissionMode>,
     /// Maximum number of model messages in a run; above zero. Absent: no limit of its own.
     pub max_turns: Option<u32>,

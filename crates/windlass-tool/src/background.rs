@@ -95,7 +95,7 @@ impl TaskCx {
 /// The work itself.
 pub type TaskWork = Box<dyn FnOnce(TaskCx) -> BoxFuture<'static, TaskOutcome> + Send>;
 
-/// Outcome of work. If the work was asked to stop, only the summary counts.
+/// Outcome of work. If the work was asked to stop, only the summary is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskOutcome {

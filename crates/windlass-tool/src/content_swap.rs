@@ -167,7 +167,7 @@ impl SwapFolder<'_> {
     }
 
     /// `true` if the name is that of the compared file, and the file still has the content. A file that cannot be read
-    /// counts as changed, and gets its name back.
+    /// is treated as changed, and gets its name back.
     fn is_expected(&self, compared: &File, name: &OsStr, expected: &[u8]) -> bool {
         self.is_at(compared, name).unwrap_or(false)
             && self.open(name).and_then(|file| holds(&file, expected)).unwrap_or(false)

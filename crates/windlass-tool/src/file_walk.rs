@@ -38,7 +38,7 @@ pub trait FileWalk: fmt::Debug + Send + Sync {
     /// Cancel safe: a walk whose future is dropped ends soon after.
     ///
     /// # Errors
-    /// The walk cannot begin. Unreadable places do not end it: the report counts them.
+    /// The walk cannot begin. Unreadable places do not end it: the report has their number.
     async fn walk(&self, scope: WalkScope, visitors: FileVisitors) -> Result<WalkReport, WorkspaceError>;
 }
 

@@ -119,7 +119,7 @@ impl ConfinedStart {
         Self { program: program.into(), args, confine }
     }
 
-    /// Confines the calling thread, for good: call it in a thread that does nothing else than start the program.
+    /// Confines the calling thread permanently. Call it in a thread that only starts the program.
     ///
     /// # Errors
     /// The thread is not confined, or only in part: it must start nothing.

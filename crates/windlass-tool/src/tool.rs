@@ -251,7 +251,7 @@ pub enum InterruptBehavior {
     /// The cancel signal is given, and after a moment the call is dropped.
     #[default]
     Cancel,
-    /// The cancel signal is given, and the call is waited for: dropping it half-way would do harm.
+    /// The call gets the cancel signal and is awaited, because dropping it in the middle would do harm.
     Block,
 }
 

@@ -112,7 +112,7 @@ pub trait Workspace: Debug + Send + Sync + 'static {
     }
 
     /// Returns the order in which calls change files here, shared by all users of this workspace. The default has none:
-    /// then the calls of each agent take turns, and those of several agents are only told apart by the content.
+    /// then the calls of each agent take turns, and those of several agents are distinguished by the content only.
     fn edit_order(&self) -> Option<&EditOrder> {
         None
     }

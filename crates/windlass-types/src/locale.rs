@@ -3,7 +3,7 @@
 //! Command lines are analysed as UTF-8. A shell in another multi-byte character set reads quotes and operators elsewhere:
 //! in GBK the last byte of `中` and a backslash behind it are one character.
 
-/// Character set of a locale, told by the locale's name alone.
+/// Character set of a locale, according to the locale's name alone.
 ///
 /// ```
 /// use windlass_types::locale::{CharacterSet, character_set};

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 /// A path without `.` and `..`. Each `..` takes away the name before it; at the root, or before the first name, it
 /// disappears.
 ///
-/// The system walks such a path differently if a name before a `..` is a link. To open what a path leads to,
+/// The system walks such a path differently if a name before a `..` is a link. To open the target of a path,
 /// ask the file system instead.
 #[must_use]
 pub fn normalized(path: &Path) -> PathBuf {

@@ -103,7 +103,7 @@ impl Bash {
 
     /// Moves a command to the background when its time is up, or when the host requests it
     /// (`SessionHandle::move_to_background`), if the session has a background. Commands that only wait (`sleep`) and
-    /// those of git are stopped when their time is up all the same. Default: `false`, commands are stopped.
+    /// those of git are stopped at the time limit even so. Default: `false`, commands are stopped.
     #[must_use]
     pub fn with_moves_to_background(mut self, on: bool) -> Self {
         self.moves_to_background = on;

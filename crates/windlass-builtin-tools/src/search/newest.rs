@@ -12,7 +12,7 @@ struct Rank {
     path: PathBuf,
 }
 
-/// Keeps the `capacity` newest of all offered paths and counts the others.
+/// The `capacity` newest of all offered paths, and the number of all of them.
 #[derive(Debug, Default)]
 pub(super) struct Newest {
     // The greatest element is the next one to drop.

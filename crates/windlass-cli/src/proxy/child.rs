@@ -48,7 +48,7 @@ pub(super) async fn run(proxy: CredentialProxy, command: &[OsString]) -> anyhow:
     }
 }
 
-/// Returns `true` for signals that a terminal sends to the command itself. Sent twice, they would count as two.
+/// Returns `true` for signals that a terminal sends to the command itself. Forwarded as well, they would arrive twice.
 fn comes_from_terminal(signal: Signal) -> bool {
     (signal == Signal::INT || signal == Signal::QUIT) && stdin().is_terminal()
 }

@@ -138,7 +138,7 @@ impl AwsKeys {
         }
     }
 
-    /// Adds the session token of temporary keys. An empty one counts as none.
+    /// Adds the session token of temporary keys. An empty token is ignored.
     #[must_use]
     pub fn with_session_token(mut self, token: impl AsRef<str>) -> Self {
         self.session_token = Some(Secret::new(token)).filter(|token| !token.is_empty());

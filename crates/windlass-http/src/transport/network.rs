@@ -67,7 +67,7 @@ impl NetworkTransport {
     }
 
     /// Creates a transport that connects only to these addresses, regardless of the current addresses of the host name.
-    /// Certificates are still checked for the name. A port of 0 stands for that of the URL. Requests to other hosts
+    /// Certificates are still checked for the name. A port of 0 means the port of the URL. Requests to other hosts
     /// fail. Through a proxy (see [`HttpOptions::is_proxied`]) the addresses are ignored: the proxy looks the name up.
     ///
     /// # Errors

@@ -201,7 +201,7 @@ async fn signal(tree: &Tree, force: Force, with_pipe_holders: bool) -> usize {
     }
 }
 
-/// Kills the tree when the run is abandoned half-way.
+/// Guard that kills the process tree if the future of the run is dropped.
 struct TreeGuard {
     tree: Tree,
     watchdog: Arc<Watchdog>,

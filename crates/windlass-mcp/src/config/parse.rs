@@ -33,7 +33,7 @@ pub enum McpConfigError {
 /// `{"type"?:"stdio","command","args"?,"env"?,"timeout"?}`,
 /// `{"type":"http","url","headers"?,"headersHelper"?,"oauth"?,"timeout"?}` (see [`OAuthConfig::from_json`]), the same
 /// with `"type":"sse"` and, for servers inside the host, `{"type":"sdk"}`. Times are in milliseconds; times below a
-/// second count as absent. Unknown fields are ignored. `"tools":[{"name","permission_policy"}]` gives tools a policy:
+/// second are ignored. Unknown fields are ignored. `"tools":[{"name","permission_policy"}]` gives tools a policy:
 /// `always_ask` or `always_deny`; `always_allow` has no effect. `"alwaysLoad":true` keeps the definitions of the
 /// server's tools in requests, however many there are. `"parallelTools":["read"]`, or `true` for all, lets calls of
 /// these tools run concurrently with reading calls. `"lazy":true` starts the server at its first call.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use windlass_tool::ToolOutput;
 
-/// Maximum number of consecutive failures to reach a server before its task counts as lost.
+/// Maximum number of consecutive failures to reach a server before its task is given up as lost.
 const MAX_FAILURES: u32 = 8;
 /// Maximum number of questions of one task.
 const MAX_QUESTIONS: usize = 64;

@@ -23,7 +23,7 @@ pub(super) fn from_answer(
     error.with_retry_after(wait).with_should_retry(should_retry(headers)).with_request_id(request_id(headers))
 }
 
-/// Reads the error of a body or a chunk that came with status 200. A code that is a status counts as one.
+/// Reads the error of a body or a chunk that came with status 200. A code that is an HTTP status is used as the status.
 pub(super) fn from_chunk(vendor: &Vendor, data: &str, secrets: &Secrets) -> ModelError {
     read(vendor, None, data, secrets)
 }

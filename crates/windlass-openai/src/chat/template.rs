@@ -25,7 +25,7 @@ pub(super) struct Template {
 }
 
 impl Template {
-    /// Returns the form of a chunk that has letters in one member and adds nothing else.
+    /// Returns the form of a chunk whose only new content is text in one member.
     pub(super) fn of(data: &str, chunk: &ChatChunk<'_>, fields: &[ReasoningField]) -> Option<Self> {
         let nothing_else = chunk.error.is_none() && chunk.usage.is_none_or(is_null) && chunk.x_groq.is_none();
         let [choice] = chunk.choices.as_deref()? else { return None };

@@ -182,7 +182,7 @@ impl<R: BufRead> Prefix<R> {
     }
 }
 
-/// Reader that counts its bytes.
+/// Reader that counts the bytes read from it.
 struct Counted<R> {
     reader: R,
     bytes: u64,

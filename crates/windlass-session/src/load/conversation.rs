@@ -227,7 +227,7 @@ fn cut_cycles(groups: &Groups, parents: &mut [Option<usize>]) {
                 Some(Visit::OnPath) => {
                     let cycle = path.iter().rev().take_while(|other| **other != group).chain([&group]);
                     let first = cycle.min().copied().unwrap_or(group);
-                    // A group that is done leads to a beginning without passing here.
+                    // A finished group reaches a beginning without passing here.
                     let is_done = |other: usize| states.get(other) == Some(&Visit::Done);
                     let before = head(groups, first).and_then(|line| groups.before(line, is_done));
                     if let Some(parent) = parents.get_mut(first) {

@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 16;
 pub struct StoredQuestion {
     /// Log that contains the request: its answer is stored beside that.
     pub key: SessionKey,
-    /// Tool uses that lead to the agent of the request; empty for the main agent.
+    /// Tool uses from the main agent down to the agent of the request; empty for the main agent.
     pub agent: AgentPath,
     /// Identity of that agent, if it is not the main one.
     pub identity: Option<AgentIdentity>,

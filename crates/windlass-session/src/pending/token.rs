@@ -3,7 +3,7 @@
 use std::fmt;
 use windlass_types::{QuestionId, QuestionToken, TokenHash};
 
-/// Domain prefix of a token's hash, which makes it the hash of nothing else.
+/// Domain prefix of a token's hash, so that no other hash can be used as one.
 const PURPOSE: &[u8] = b"windlass question token\0";
 
 /// Random bits from which tokens are generated. Kept in memory only, fresh at each opening of a session: a known token

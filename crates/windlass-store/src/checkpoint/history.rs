@@ -249,7 +249,7 @@ impl History {
 
     /// Frees space for `size` bytes below a limit, by dropping the contents of the oldest checkpoints, but never of
     /// `needed` and later ones, nor of the last one. Returns the record to write and the contents to remove. If the
-    /// space would not suffice all the same, returns `None` and drops no content.
+    /// space would still not suffice, returns `None` and drops no content.
     pub(crate) fn make_room(&mut self, size: u64, limit: u64, needed: Option<&EntryId>) -> Option<Room> {
         let last = self.points.len().saturating_sub(1);
         let end = needed.and_then(|id| self.by_id.get(id)).map_or(last, |at| last.min(*at));

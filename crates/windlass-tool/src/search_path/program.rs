@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Finds a program by its name in the absolute directories of an environment's `PATH`, so that no file of the working
-/// directory can pass for a program. The last `PATH` counts if there are several. Only executable files match. A name
+/// directory can pass for a program. The last `PATH` is used if there are several. Only executable files match. A name
 /// with a separator matches nothing.
 ///
 /// ```

@@ -144,7 +144,7 @@ actions! {
         /// The run may end.
         Continue,
         /// The model continues, with this feedback, a limited number of times in a run (eight, if the host sets no other
-        /// number). After that the run ends as if the hook had said [`StopAction::Continue`], with a notice.
+        /// number). After that the run ends as for [`StopAction::Continue`], with a notice.
         KeepGoing {
             /// Feedback for the model.
             feedback: String,
@@ -200,7 +200,7 @@ actions! {
     ConfigAction {
         /// The change is applied.
         Continue,
-        /// The settings stay as they are. A change of managed settings is applied all the same.
+        /// The settings stay as they are. A change of managed settings is applied in any case.
         Block {
             /// Reason for blocking.
             reason: String,

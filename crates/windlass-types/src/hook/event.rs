@@ -30,7 +30,7 @@ macro_rules! hook_events {
             PostToolUse: post_tool_use(PostToolUse) -> PostToolUseAction, after_tool(tools);
             /// After a tool failed.
             PostToolUseFailure: post_tool_use_failure(PostToolUseFailure) -> PostToolUseAction, after_failed_tool(tools);
-            /// A call was denied: by a rule, the mode, the host, a hook, or because no one could be asked.
+            /// A call was denied: by a rule, the mode, the host, a hook, or because nobody could be asked.
             PermissionDenied: permission_denied(PermissionDenied) -> FeedbackAction, on_permission_denied(tools);
             /// All calls of a message are answered, before the model reads the results.
             PostToolBatch: post_tool_batch(PostToolBatch) -> BatchAction, after_tools();

@@ -87,7 +87,7 @@ impl<'m> Lines<'m> {
         !self.is_full()
     }
 
-    /// Starts the group of a file.
+    /// Starts the group of a file with a separator, if groups are separated.
     fn open_group(&mut self) {
         if self.grouped && self.lines.is_empty() {
             self.push(Line::separator());

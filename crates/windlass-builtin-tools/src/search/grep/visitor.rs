@@ -22,7 +22,7 @@ const MAX_WHOLE_READ: u64 = 1024 * 1024;
 /// Maximum size in bytes of a line, and of a file that is searched across lines.
 const MAX_BUFFER: usize = 32 * 1024 * 1024;
 
-/// Shared counts of the visitors.
+/// Counters that all visitors of a search share.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     files: AtomicUsize,

@@ -20,7 +20,7 @@ const MAX_DIAGNOSTICS: usize = 10_000;
 #[derive(Debug)]
 pub(crate) struct DiagnosticsTool {
     tool: AskedTool,
-    /// `true` once the host was told that the tool gives no answer.
+    /// `true` once the host was notified that the tool gives no answer.
     complained: AtomicBool,
 }
 

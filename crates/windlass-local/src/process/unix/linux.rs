@@ -163,7 +163,7 @@ fn is_temporary(error: &io::Error) -> bool {
 /// Result of checking a living process.
 #[derive(Debug)]
 enum ProcessCheck {
-    /// A process. `ours`: it belongs to the tree by itself; `None` if unknown, because in the midst of an exec a
+    /// A process. `ours`: it belongs to the tree by itself; `None` if unknown, because during an exec a
     /// process has no environment.
     Process { stat: Stat, ours: Option<bool> },
     /// The system failed temporarily.
