@@ -41,7 +41,7 @@ pub(crate) struct RunArgs {
     pub(crate) version: bool,
 }
 
-/// Value of -p without one. No argument of a program can hold it.
+/// Marker for `-p` without a value: a NUL byte, which no program argument can contain.
 const NO_VALUE: &str = "\0";
 
 /// The prompt, as the value of -p or by itself.

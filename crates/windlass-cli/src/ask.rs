@@ -74,7 +74,7 @@ impl Drop for OpenQuestion {
     }
 }
 
-/// A question on its way to an answer.
+/// Dialog about one question, with its input and output.
 struct Dialog<I, O> {
     size: Size,
     input: I,

@@ -7,7 +7,7 @@ use std::fs;
 use windlass::permission::own_writing_command;
 use windlass::tool::built_in::LocalProcess;
 
-/// Maximum number of processes above this one that are looked at.
+/// Maximum number of ancestor processes that are examined.
 const MAX_ANCESTORS: usize = 1_000_000;
 /// Beginning of the name of the file that keepers run from.
 const KEEPER: &str = "/memfd:windlass-keeper";
@@ -15,10 +15,10 @@ const KEEPER: &str = "/memfd:windlass-keeper";
 const KEEPER_WORD: &[u8] = b"keeper-";
 /// Commands that write without giving a session more rights.
 const HARMLESS: &[&str] = &["windlass memory", "windlass proxy"];
-/// Commands of `sessions` that take away or answer.
+/// Subcommands of `sessions` that delete data or answer questions.
 const OF_SESSIONS: &[&str] = &["answer", "delete", "gc"];
 
-/// The reason why a command line is not carried out here, if there is one.
+/// Returns the reason why a command line is refused here, if there is one.
 pub(crate) fn refusal(words: &[String]) -> Option<String> {
     let command = own_writing_command(words)?;
     let is_free = HARMLESS.contains(&command.as_str())
@@ -31,7 +31,8 @@ pub(crate) fn refusal(words: &[String]) -> Option<String> {
     ))
 }
 
-/// `true` if a session started this program: a keeper stands above it, or it has the mark of a call where there are no keepers.
+/// `true` if a session started this program: a keeper is among its ancestors, or it has the mark of a call where
+/// there are no keepers.
 fn is_below_a_session() -> bool {
     let mut above = std::iter::successors(parent(std::process::id()), |process| parent(*process)).take(MAX_ANCESTORS);
     std::env::var_os(LocalProcess::MARK).is_some() || above.any(is_keeper)
@@ -39,7 +40,7 @@ fn is_below_a_session() -> bool {
 
 fn parent(process: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name stands in parentheses, and may hold some.
+    // The name is in parentheses, and may contain parentheses itself.
     let (_, fields) = status.rsplit_once(')')?;
     fields.split_whitespace().nth(1)?.parse().ok().filter(|parent| *parent > 0)
 }

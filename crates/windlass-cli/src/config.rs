@@ -178,7 +178,7 @@ fn change(name: &str, value: Option<&str>, scope: Scope) -> anyhow::Result<i32> 
     Ok(0)
 }
 
-/// Sets a setting, or takes it away. Returns the outcome, and notices about the file behind it.
+/// Sets or removes a setting. Returns the outcome, followed by notices about its file.
 ///
 /// # Errors
 /// The setting or its value is not known, or the file cannot be written.

@@ -40,7 +40,7 @@ pub(crate) enum DebugLogPlace {
 }
 
 impl DebugLogPlace {
-    /// The place that flags or the environment name. `None`, the usual case: there is no log.
+    /// Returns the place that the flags or the environment name. `None`, the usual case, means no log.
     pub(crate) fn of(file: Option<&Path>, debug: bool, folder: Option<OsString>) -> Option<Self> {
         let folder = folder.filter(|folder| !folder.is_empty()).map(PathBuf::from);
         match (file.filter(|file| !file.as_os_str().is_empty()), folder) {

@@ -114,7 +114,7 @@ impl Display {
             EventKind::BlockDelta { delta: Delta::Text(text), .. } => self.text(text),
             EventKind::BlockFinished { .. } | EventKind::RunFinished(_) => self.end_line(),
             EventKind::MessageWithdrawn { .. } => self.note(Paint::Yellow, "(the answer broke off and does not count)"),
-            // Lines of tools are made of texts that may be long: not if only the answer is shown.
+            // Lines about tools are formatted only if they are shown, because their texts may be long.
             EventKind::ToolStarted(_) | EventKind::ToolFinished(_) if !self.has_activity() => Ok(()),
             EventKind::ToolStarted(started) => self.started(started),
             EventKind::ToolFinished(finished) => self.finished(finished),

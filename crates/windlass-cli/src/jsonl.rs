@@ -7,7 +7,7 @@ use std::io::{self, BufRead, Read, Write};
 use windlass::JsonText;
 use windlass::text::visible_json;
 
-/// Longest line that is read, in bytes.
+/// Maximum length of a line that is read, in bytes.
 const MAX_LINE_BYTES: u64 = 16 << 20;
 
 /// A line of input.
@@ -100,7 +100,7 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-/// Returns the id of a line, also of one that is damaged behind it.
+/// Returns the id of a line, even if the line is damaged after the id.
 fn id_of(text: &str) -> Option<JsonText> {
     text.match_indices("\"id\"").find_map(|(at, key)| {
         let value = text.get(at + key.len()..)?.trim_start().strip_prefix(':')?;

@@ -1,4 +1,4 @@
-//! From the command line to the options of the library: the one mapping for `-p` and for hosts.
+//! Mapping of the command line to the library's options, shared by `-p` and hosts.
 
 use crate::args::{OutputFormat, PermissionArgs, RunArgs, SettingsArgs};
 use crate::elsewhere::Elsewhere;

@@ -371,8 +371,8 @@ pub struct McpChanges {
 }
 
 impl McpChanges {
-    /// Waits for the next change; `false` once the set is dropped. Changes in quick succession are reported as one. Cancel
-    /// safe.
+    /// Waits for the next change; `false` once the set is dropped. Changes in quick succession are reported as
+    /// one. Cancel safe.
     pub async fn changed(&mut self) -> bool {
         self.changes.changed().await.is_ok() && self.set.strong_count() > 0
     }

@@ -1,6 +1,6 @@
 //! Rows of a terminal: none is wider than the terminal, so that the number of rows on the screen is known.
 
-/// Narrowest and widest row, in columns. Terminals beyond are treated as if they had this width.
+/// Minimum and maximum width of a row, in columns. Other terminal widths are clamped to this range.
 const NARROWEST: usize = 20;
 const WIDEST: usize = 400;
 
@@ -40,7 +40,7 @@ pub(super) fn bounded(first: &str, rest: &str, text: &str, width: usize, most: u
         return rows;
     }
     let all = text.chars().count();
-    // Leaves space for that number, whatever it is.
+    // Leaves space for the number of omitted characters.
     let most_chars = most.saturating_mul(width) / 2;
     let mut kept = all.min(most_chars);
     loop {

@@ -8,7 +8,7 @@ use std::path::Path;
 use windlass::Home;
 use windlass::provider::StoredKeys;
 
-/// Home from which on its size is named as a notice, in bytes.
+/// Minimum size of a home, in bytes, that is reported as a notice.
 const LARGE: u64 = 10_000_000_000;
 
 /// Format, size, rights and locks of the home; stored keys.

@@ -53,7 +53,7 @@ impl HostServers {
         Self::start_with(configured, project, host, asked)
     }
 
-    /// The same, with questions of servers for someone else than a host.
+    /// Like [`start`](Self::start), with another receiver of the servers' questions.
     pub(crate) fn start_asking(configured: Configured, project: &LoadedProject, asked: Arc<dyn Elicitation>) -> Self {
         Self::start_with(configured, project, Arc::default(), asked)
     }
@@ -110,7 +110,7 @@ impl HostServers {
         self.added.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the error of an order to a server.
+    /// Returns the error of a control request about a server.
     fn refusal_for(&self, server: &str, error: &McpError) -> McpControlError {
         let unknown = matches!(error, McpError::UnknownServer { .. });
         let absent =
@@ -223,7 +223,7 @@ fn scope(source: &str) -> &str {
 #[async_trait]
 impl McpControl for HostServers {
     fn attach(&self, host: HostMcp) {
-        // There is one host.
+        // The cell is set once, because there is only one host.
         let _ = self.host.set(host);
     }
 

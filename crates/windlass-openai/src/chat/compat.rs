@@ -136,8 +136,8 @@ pub enum Protocol {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct AnswerCompat {
-    /// `true` if `[DONE]` ends a message that named no finish reason. Default: `false`, such a message is treated as cut,
-    /// because a proxy that lost its server writes `[DONE]` too.
+    /// `true` if `[DONE]` ends a message that named no finish reason. Default: `false`, such a message is treated as
+    /// cut, because a proxy that lost its server writes `[DONE]` too.
     pub done_without_finish: bool,
     /// `true` if the endpoint answers a prompt that is larger than the window as if it fitted (z.ai: the usage is
     /// larger than the window). Such an answer fails as
