@@ -173,7 +173,7 @@ mod hidden {
     }
 
     impl SavedModes {
-        /// Switches echo, lines and signals of keys off: Ctrl-C must not leave a terminal without echo.
+        /// Switches off echo, line editing and signal keys: Ctrl-C must not leave a terminal without echo.
         fn hide() -> io::Result<Self> {
             let terminal = stdin();
             let modes = tcgetattr(&terminal)?;

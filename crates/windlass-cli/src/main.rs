@@ -77,7 +77,7 @@ use tokio::io::AsyncWriteExt as _;
 use windlass_protocol::HOST_VERSION;
 
 fn main() {
-    // Before all else, and with one thread: the helper of the sandbox becomes another program.
+    // First of all, while there is only one thread: the helper of the sandbox becomes another program.
     if let Some(code) = windlass::sandbox::become_helper(std::env::args_os().skip(1)) {
         std::process::exit(code);
     }
@@ -186,7 +186,7 @@ fn run_command(command: Command, terminal: Terminal) -> anyhow::Result<i32> {
     }
 }
 
-/// Refuses a home that a later version has written. Without a home there is none to spoil.
+/// Refuses a home that a later version has written. A missing home is fine.
 fn check_home() -> anyhow::Result<()> {
     match windlass::Home::from_env() {
         Ok(home) => Ok(home.check_format()?),

@@ -17,7 +17,7 @@ use windlass::memory::{MemoryDirectory, MemoryKind, MemoryName, MemoryNote};
 use windlass::session::Timestamp;
 use windlass::tool::{Clock, SystemClock};
 
-/// Longest note that is read from standard input, in bytes. The limit of a kept note is lower.
+/// Maximum length of a note that is read from standard input, in bytes. The limit for stored notes is lower.
 const MAX_INPUT_BYTES: u64 = 1 << 20;
 
 /// Message if there is no memory.

@@ -8,8 +8,8 @@ use windlass::text::is_misspelt;
 /// Words that other programs have as commands, and what they are here.
 const FOREIGN: [(&str, &str); 2] = [("help", "--help"), ("version", "--version")];
 
-/// Returns the error for a command line whose first word is nearly a command. A prompt of one word that looks like one goes
-/// behind `-p` or `--`.
+/// Returns the error for a command line whose first word is nearly a command. A prompt of one word that resembles
+/// a command goes after `-p` or `--`.
 pub(crate) fn refusal(words: &[String]) -> Option<Usage> {
     let word = words.first().filter(|word| !word.starts_with('-') && !word.contains(char::is_whitespace))?;
     if words.iter().any(|word| word == "-p" || word == "--print") {

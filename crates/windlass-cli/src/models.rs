@@ -77,10 +77,10 @@ pub(crate) fn callable(project: &LoadedProject) -> Vec<KnownModel> {
     models
 }
 
-/// Checks that a model is known, or that its provider has models that no list has.
+/// Checks that a model is known, or that its provider may have unlisted models.
 ///
 /// # Errors
-/// No model has the name; the error has those that are near.
+/// No model has the name; the error lists similar names.
 pub(crate) fn check(project: &LoadedProject, name: &str) -> Result<(), Usage> {
     let (router, models) = listed(project);
     let bare = |known: &str| known.split_once('/').is_some_and(|(_, rest)| rest == name);

@@ -15,7 +15,7 @@ use windlass::tool::SystemIds;
 use windlass::{Event, EventKind, JsonText, Outcome, RunResult, event::Status};
 use windlass_protocol::{FrameMapper, FrameOptions, McpControl, PluginControl};
 
-/// Number of waiting bytes at which frames are written. They are also written when no event is left to handle.
+/// Number of buffered bytes at which frames are written. They are also written when no event is left to handle.
 const ENOUGH: usize = 64 * 1024;
 
 /// Output to standard output, with notes to standard error. No method waits for its readers.
@@ -144,7 +144,7 @@ impl Output {
                 return Ok(());
             }
         }
-        // A user in front of a silent screen should know the reason for waiting. With activity shown, it is on the
+        // Without activity on the screen a user should see the reason for waiting. With activity shown, it is on the
         // screen already.
         if let EventKind::Status(Status::Retrying(retry)) = &event.kind
             && !self.shows_activity()

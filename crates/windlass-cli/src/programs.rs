@@ -1,4 +1,4 @@
-//! `--programs`: the tool with which a model writes small programs that call other tools.
+//! `--programs`: a tool for small programs, written by the model, that call other tools.
 
 use crate::failure::Usage;
 use windlass::tool::Toolkit;

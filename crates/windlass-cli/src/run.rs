@@ -116,7 +116,7 @@ async fn run_to_end(
     if watched.is_err()
         && let Ok(handle) = run.handle().await
     {
-        // The reader is gone or the store refused: acknowledged entries are kept, the rest stops. The first error
+        // The reader is gone or the store has failed: acknowledged entries are kept, the rest stops. The first error
         // explains more than a second one.
         let _ = handle.close().await;
     }

@@ -12,7 +12,7 @@ use windlass::SessionHandle;
 
 /// Time limit for a session to close when the process is to end.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(4);
-/// Time limit for the rest: servers that are programs end, and a reader takes the remaining output.
+/// Time limit for the end of servers' programs and for the reader of the remaining output.
 const CLEAN_UP: Duration = Duration::from_secs(3);
 
 /// Listens for signals on a thread of its own, so that they are handled while other threads wait.
@@ -146,7 +146,7 @@ impl Signals {
     }
 }
 
-/// The arrivals of a signal. A signal that this process was started to ignore, as `nohup` does, stays ignored.
+/// Stream of a signal's arrivals. A signal that this process was started to ignore, as `nohup` does, stays ignored.
 #[cfg(unix)]
 #[derive(Debug)]
 pub(crate) struct Arrivals(Option<tokio::signal::unix::Signal>);

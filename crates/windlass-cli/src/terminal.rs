@@ -6,7 +6,7 @@ use std::io::{IsTerminal, stderr, stdin, stdout};
 use windlass::session::Masks;
 use windlass::text;
 
-/// Returns foreign text for people: without characters that a terminal would obey, and without secrets.
+/// Returns a foreign text for display, without characters that control terminals, and without secrets.
 pub(crate) fn clean(text: &str) -> String {
     text::clean(&masks().mask(text))
 }
@@ -67,7 +67,7 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Returns those of this process. `NO_COLOR` and `TERM=dumb` switch colours off.
+    /// Returns the properties of this process's streams. `NO_COLOR` and `TERM=dumb` switch colours off.
     pub(crate) fn of_process() -> Self {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");

@@ -97,7 +97,7 @@ fn remove_program(program: &Path) -> String {
     }
 }
 
-/// Returns `true` if an interpreter of Python is beside the program, and so brought it.
+/// `true` if the program is in a virtual environment of Python, and so was installed by its package manager.
 fn is_of_python(program: &Path) -> bool {
     let Some(folder) = program.parent() else { return false };
     folder.join("python").exists() && folder.parent().is_some_and(|root| root.join("pyvenv.cfg").exists())

@@ -100,7 +100,7 @@ pub(crate) fn from_event(vendor: &Vendor, data: &str, secrets: &Secrets) -> Mode
 fn from_detail(vendor: &Vendor, status: Option<u16>, detail: &OpenAiErrorDetail<'_>, secrets: &Secrets) -> ModelError {
     let (code, text) = (detail.code(), detail.message());
     let failure = Failure { status, code: &code, text: &text };
-    // Inside a stream there is no status to decide by. A repeat of such a request fails again.
+    // A stream has no status that tells the kind of the error. A repeat of such a request fails again.
     let is_about_request = |code: &str| ["image", "policy", "residency"].iter().any(|word| code.contains(word));
     if status.is_none() && is_about_request(&code) {
         return vendor.error_of(ModelErrorKind::InvalidRequest, &failure, secrets);

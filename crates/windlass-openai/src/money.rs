@@ -2,7 +2,7 @@
 
 use windlass_types::NanoUsd;
 
-/// Maximum plausible cost of a call: a higher reported one is an error, and must not use up a budget.
+/// Maximum plausible cost of a call. A higher reported cost is an error, and must not exhaust a budget.
 const MAX_PLAUSIBLE_COST: NanoUsd = NanoUsd::new(10_000 * 1_000_000_000);
 
 /// Returns the amount, unless it is implausibly high.

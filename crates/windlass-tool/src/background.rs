@@ -24,7 +24,7 @@ use windlass_types::{TaskId, TaskInfo, TaskKind, TaskStatus, TaskUsage};
 /// ```
 pub trait Background: Debug + Send + Sync + 'static {
     /// Starts work and returns its id. The work continues when the call has ended, also when the run is stopped. Panics
-    /// are caught and become a failure. Work that does not stop when asked to is dropped some seconds later.
+    /// are caught and become a failure. Work that does not stop on request is dropped some seconds later.
     ///
     /// # Errors
     /// Too many tasks are running, the session is about to end, or the call only reads by its

@@ -193,7 +193,7 @@ impl SwapFolder<'_> {
                 Err(error) if error.kind() == ErrorKind::NotFound => return Err(ContentChanged.into()),
                 opened => opened?,
             };
-            // A lock that cannot be taken is no reason to change nothing: the exchange shows which file was replaced.
+            // A failed lock does not prevent the change: the exchange shows which file was replaced.
             let _ = private_file::lock(&file, File::try_lock, |tried| tried < LOCK_TRIES);
             if self.is_at(&file, name)? {
                 return Ok(file);

@@ -16,7 +16,7 @@ use std::task::{Context, Poll, Waker};
 #[derive(Clone, Default)]
 pub struct EditOrder(Arc<Mutex<Queues>>);
 
-/// The files that have a turn now, each with the calls that wait for the next one.
+/// Files that a call is changing now, each with the calls that wait for their turn.
 #[derive(Default)]
 struct Queues {
     waiting: HashMap<PathBuf, VecDeque<(u64, Option<Waker>)>>,
@@ -70,7 +70,7 @@ pub struct EditTurn {
 }
 
 impl EditTurn {
-    /// `true` once no call before this one waits or has the turn: its place has left the queue.
+    /// `true` if no earlier call waits or has the turn: this call is no longer in the queue.
     fn has_come(&self, cx: &Context<'_>) -> bool {
         let Some(place) = self.place else { return true };
         let mut queues = self.order.lock();

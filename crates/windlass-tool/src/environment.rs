@@ -85,8 +85,8 @@ const INHERITED: &[&str] = &[
     "no_proxy",
 ];
 
-/// Variables that change a command invisibly: how the shell reads it, which code programs load, which options they
-/// take. A command is judged without them, so it runs without them, even if a host or settings set them.
+/// Variables that change a command invisibly: how the shell parses it, which code programs load, which options
+/// they use. A command is judged without them, so it runs without them, even if a host or settings set them.
 const NEVER: &[&str] = &[
     "AWKLIBPATH",
     "AWKPATH",
@@ -158,7 +158,7 @@ fn is_inherited(name: &OsStr) -> bool {
     name.starts_with("LC_") || INHERITED.iter().any(|known| is_same_name(known, name))
 }
 
-/// Compares names, which are not case sensitive on Windows; elsewhere `Path` is not `PATH`.
+/// Compares names of variables, which are case-insensitive only on Windows.
 fn is_same_name(known: &str, name: &str) -> bool {
     if cfg!(windows) { known.eq_ignore_ascii_case(name) } else { known == name }
 }

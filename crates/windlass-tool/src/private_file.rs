@@ -105,7 +105,7 @@ pub fn sync_dir(path: &Path) -> io::Result<()> {
     use rustix::fs::{Mode, OFlags};
     let opened = rustix::fs::open(path, OFlags::DIRECTORY.union(OFlags::CLOEXEC), Mode::empty());
     match opened {
-        // Names can be created in the directory, but not read: its whole file system is synced instead.
+        // The directory is writable but not readable: its whole file system is synced instead.
         #[cfg(target_os = "linux")]
         Err(rustix::io::Errno::ACCESS) => {
             let below = rustix::fs::open(path, OFlags::PATH.union(OFlags::CLOEXEC), Mode::empty())?;
@@ -352,7 +352,7 @@ fn create_with_mode(path: &Path, mode: u32) -> io::Result<File> {
     options.open(path)
 }
 
-/// Gives a file a second name if that is free, or the second instead of the first if the file system has no links.
+/// Links a file to a second name if that is free. Renames it if the file system has no links.
 pub(crate) fn link_new(from: &Path, to: &Path) -> io::Result<()> {
     // A link never replaces a file that another process put there meanwhile.
     match std::fs::hard_link(from, to) {

@@ -14,7 +14,7 @@ pub(crate) struct Configured {
 }
 
 impl Configured {
-    /// Reads configurations: JSON as it is, or paths to files.
+    /// Reads configurations, each given as JSON or as the path of a file.
     ///
     /// # Errors
     /// A file or a configuration as a whole cannot be read.

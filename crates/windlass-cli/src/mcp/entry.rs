@@ -1,4 +1,4 @@
-//! The entry of a server: made from the command line, checked, and shown without secrets.
+//! Entry of a server: built from the command line, checked, and shown without secrets.
 
 use super::command::{AddArgs, Transport};
 use crate::failure::Usage;
@@ -177,7 +177,7 @@ pub(super) fn without_secrets(entry: &JsonText) -> (JsonText, Vec<String>) {
     (JsonText::of(&Value::Object(members)).unwrap_or_else(|_| JsonText::empty_object()), variables)
 }
 
-/// Returns an entry for people: the values of variables and headers are left out, and so are likely secrets in other
+/// Returns an entry for display, without the values of variables and headers, and without likely secrets in other
 /// values.
 pub(super) fn shown(entry: &JsonText) -> Value {
     let mut value = entry.to::<Value>().unwrap_or_default();

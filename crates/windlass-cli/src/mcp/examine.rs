@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(31);
 const SLOW: Duration = Duration::from_secs(5);
 /// Instructions beyond this many characters do not reach the model.
 const MAX_INSTRUCTION_CHARS: usize = 2000;
-/// Definitions of tools beyond this many bytes fill a noticeable share of a context window.
+/// Size of tool definitions, in bytes, above which they take up a noticeable share of a context window.
 const MANY_BYTES: usize = 64 * 1024;
 
 /// Findings of the test.

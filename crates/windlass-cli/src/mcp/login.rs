@@ -41,7 +41,7 @@ pub(super) async fn logout(args: &LogoutArgs) -> anyhow::Result<i32> {
     Ok(0)
 }
 
-/// Returns a set with this server alone, which has answered: its answer decides the requested scopes.
+/// Returns a set with only this server, after its first answer, which determines the requested scopes.
 async fn connected(args: &ServerArgs) -> anyhow::Result<McpServers> {
     let project = inspected(&args.settings)?;
     let config = configured(args, &project)?;

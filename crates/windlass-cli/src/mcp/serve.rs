@@ -23,7 +23,7 @@ const OFFERED: [&str; 7] = ["Read", "Write", "Edit", "Glob", "Grep", "Bash", "Ta
 /// Tools for the web, offered if they are set up.
 const OF_WEB: [&str; 2] = ["WebFetch", "WebSearch"];
 
-/// Serves until the client is gone or a signal comes, and returns the exit code.
+/// Serves until the client disconnects or a signal arrives, and returns the exit code.
 pub(super) async fn serve(args: ServeArgs) -> anyhow::Result<i32> {
     let run = run_args(&args)?;
     let project = loaded(&run)?;

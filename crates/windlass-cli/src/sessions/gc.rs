@@ -1,4 +1,4 @@
-//! `windlass sessions gc`: deletes the stored files for rewinding, and sessions that settings let go.
+//! `windlass sessions gc`: deletes the stored files for rewinding, and sessions beyond the limits of settings.
 
 use super::retention::{Deleted, Retention, SizedSession};
 use crate::failure::of_start;

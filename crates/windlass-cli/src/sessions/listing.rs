@@ -163,7 +163,7 @@ pub(super) fn resolved(directory: &Path) -> anyhow::Result<PathBuf> {
     resolved.map_err(|error| anyhow::anyhow!("the directory {} cannot be used: {error}", directory.display()))
 }
 
-/// Shows those sessions of a search that `is_shown` takes, up to a limit, page by page, and returns their number.
+/// Shows the sessions of a search for which `is_shown` is `true`, up to a limit, page by page. Returns their number.
 pub(super) async fn all(
     search: SessionSearch,
     limit: Option<u32>,

@@ -1,4 +1,4 @@
-//! Retention of sessions: those that settings of the user let go are deleted, at most once a day.
+//! Retention of sessions: those beyond the limits of the user's settings are deleted, at most once a day.
 
 use super::listing::all;
 use crate::failure::{of_project, of_start};
@@ -55,7 +55,7 @@ impl Retention {
         Ok(Self::of(&project))
     }
 
-    /// Chooses the sessions beyond the limits, of all sessions from the last used to the first.
+    /// Selects the sessions beyond the limits. `sessions` begins with the most recently used one.
     fn beyond(self, sessions: Vec<SizedSession>, now: u64) -> Vec<SizedSession> {
         let day = u64::try_from(DAY.as_millis()).unwrap_or(u64::MAX);
         let oldest = self.days.map(|days| now.saturating_sub(days.saturating_mul(day)));
@@ -117,7 +117,7 @@ pub(crate) async fn apply_when_due(project: &LoadedProject) {
     }
 }
 
-/// Returns `true` if a day has passed since the time of a file, and gives it a new time.
+/// Returns `true` if a day has passed since the modification time of a file, and updates that time.
 fn is_due(stamp: &Path) -> bool {
     let changed = stamp.metadata().and_then(|found| found.modified()).ok();
     let is_recent = changed.is_some_and(|changed| SystemTime::now().duration_since(changed).is_ok_and(|age| age < DAY));

@@ -148,7 +148,7 @@ impl PooledServer {
 }
 
 fn is_out_of_reach(error: &McpError) -> bool {
-    // A request stopped by another party than its caller was on a connection that was replaced.
+    // A request that was not stopped by its caller was on a connection that has been replaced.
     matches!(
         error,
         McpError::NotConnected { .. } | McpError::Lost { .. } | McpError::TimedOut { .. } | McpError::Stopped

@@ -5,7 +5,7 @@
 pub(crate) struct EventReader {
     most: usize,
     line: Vec<u8>,
-    /// `true` if the last byte was a carriage return: a line feed after it ends no line of its own.
+    /// `true` if the last byte was a carriage return: a line feed after it ends the same line.
     after_return: bool,
     event: ServerSentEvent,
     size: usize,

@@ -65,7 +65,7 @@ async fn listen(channel: Arc<dyn McpChannel>, push: mpsc::Sender<ServerJsonRpcMe
             Err(problem) => tracing::debug!(problem, "an in-process MCP server sent a text that is no message"),
         }
     }
-    // The server can still be asked; it only sends no messages of its own any more.
+    // The server still answers requests, but sends no messages of its own any more.
     push.closed().await;
 }
 

@@ -144,7 +144,7 @@ async fn read_lines(
                 let reason = format!("it printed a line of more than {MAX_LINE_BYTES} bytes");
                 match unreadable(&line, reason.clone()) {
                     Ok(messages) if pass_over(&mut input).await => Ok(messages),
-                    // A call may wait for this line: skipping it would let the call wait for ever.
+                    // A call may wait for this line: it would never end if the line were skipped.
                     _ => return fault.end(reason),
                 }
             }

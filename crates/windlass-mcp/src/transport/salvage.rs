@@ -160,7 +160,7 @@ impl MessageEnvelope {
         }
     }
 
-    /// `true` if the text was meant as an answer, not as a line for people or of a log.
+    /// `true` if the text was intended as an answer, not as a line for people or a log.
     fn is_answer(&self) -> bool {
         self.is_tagged && !self.has_method && (self.has_outcome || self.id.is_some())
     }

@@ -14,7 +14,7 @@ use windlass_types::{
 /// Maximum number of bytes of one message, framing included.
 pub(super) const MAX_MESSAGE_BYTES: usize = 64 << 20;
 
-/// Assembly of one message, whose blocks follow one another. The first call is passed on as it comes. Later calls and
+/// Assembly of one message, whose blocks follow one another. The first call is passed on as it arrives. Later calls and
 /// text are kept until the end, because a server may return to any call until then.
 #[derive(Debug, Default)]
 pub(super) struct ChatAssembly {

@@ -55,7 +55,7 @@ fn is_lost_prompt(text: &str) -> bool {
     text.contains("no user query found in messages")
 }
 
-/// Returns the text of the provider behind a router (OpenRouter, "Errors": `metadata.raw`).
+/// Returns the error text of a router's provider (OpenRouter, "Errors": `metadata.raw`).
 fn behind(body: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct ChatErrorBody<'a> {

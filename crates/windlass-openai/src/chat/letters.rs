@@ -20,7 +20,7 @@ impl PendingHalf {
         self.0.is_some()
     }
 
-    /// Gives up the pending half, and returns its place for a replacement character.
+    /// Discards the pending half, and returns its place for a replacement character.
     ///
     /// # Errors
     /// Fails if the half belongs to the arguments of a call, which are never guessed.

@@ -25,7 +25,7 @@ pub(super) fn resolve(endpoint: &str, catalogue: &Catalogue, name: &str) -> Stri
     catalogue.overrides().alias(name).or(built_in.map(|row| row.id)).unwrap_or(name).to_owned()
 }
 
-/// Returns similar names of an unknown one. Endpoints have models that no table has, so only a name that resembles one
+/// Returns similar names of an unknown one. Endpoints have models that no table has, so only a name similar to one
 /// of the table is doubtful.
 pub(super) fn similar(endpoint: &str, catalogue: &Catalogue, name: &str) -> Vec<String> {
     let name = name.trim();

@@ -125,7 +125,7 @@ impl OllamaReader {
     fn check_read(&self, read: u64) -> Result<(), ModelError> {
         let SentPrompt { bytes, context_size } = self.sent;
         let size = u64::from(context_size);
-        // A token is about four bytes of prose or code, and hardly ever eight on average. For a prompt that is too
+        // A token is about four bytes of prose or code, and almost never eight on average. For a prompt that is too
         // large by the first figure, a lower bound is sure enough.
         let bytes_per_token = if bytes / 4 > size { 5 } else { 8 };
         let is_cut = read > 0 && (read < bytes / bytes_per_token || read >= size);

@@ -285,7 +285,7 @@ impl ChatState {
         }
         let setting = &self.vendor.base_url;
         let error = protocol(format_args!("the answer is {kind}, not a stream; check {setting}"));
-        // A whole message may have been written and not streamed; a page is no message.
+        // JSON may be a complete message that was not streamed; a web page is no message.
         if kind.contains("json") { error } else { error.unbilled() }
     }
 }

@@ -118,7 +118,7 @@ impl<'a> ChatUsage<'a> {
                 if self.cost.is_byok.is_none_or(|is_byok| is_byok.get() != "true") {
                     return Some(cost);
                 }
-                // With the user's own key the cost is the fee of the router, and the vendor bills the call.
+                // With the user's own key the cost is only the router's fee: the vendor bills the call separately.
                 let details: CostDetails<'_> = serde_json::from_str(self.cost.cost_details?.get()).ok()?;
                 money::plausible(cost.saturating_add(money::dollars(details.upstream_inference_cost?.get())?))
             }

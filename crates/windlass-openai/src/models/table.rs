@@ -25,7 +25,7 @@ pub(super) struct OpenAiFamily {
     pub(super) row: ModelRow,
     /// `true` if reasoning can be switched off by the effort `none`.
     pub(super) can_skip_reasoning: bool,
-    /// `true` if tools may come in the middle of the conversation, as `additional_tools` items. The types of the
+    /// `true` if tools may be added in the middle of the conversation, as `additional_tools` items. The types of the
     /// vendor's own library have them without a note on models, so only the newest models get them.
     pub(super) appends_tools: bool,
 }

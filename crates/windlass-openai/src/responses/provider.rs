@@ -131,7 +131,7 @@ impl ResponsesState {
         }
     }
 
-    /// Asks a server of the user for the context windows of its models, where no table has that of this one.
+    /// Asks a user's own server for the context windows of its models, if no table contains this model.
     async fn ask_for_window(&self, model: &str) -> Result<(), ModelError> {
         let is_described = models::is_known(model) || self.settings.models.iter().any(|(own, _)| own == model);
         if is_described || is_of_vendor(self.client.host()) || self.windows.of(model).is_some() {

@@ -1,4 +1,4 @@
-//! Replay data: members of the API's output beside the text that it wants back.
+//! Replay data: members of the API's output, other than the text, that it needs in later requests.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ pub(super) struct ItemReplay<'a> {
     /// Id of the item.
     #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
     pub(super) id: Cow<'a, str>,
-    /// Phase of the text: a commentary on the way or the final answer. Later models write worse without it.
+    /// Phase of the text: an intermediate commentary or the final answer. Newer models give worse answers without it.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub(super) phase: Option<Cow<'a, str>>,
     /// `true` for the text of a refusal.

@@ -60,8 +60,8 @@ impl ResponseStream {
     }
 }
 
-/// `true` if an event adds to the message. Other events only show that the connection lives, which must not keep a call
-/// alive for ever.
+/// `true` if an event adds to the message. Other events only show that the connection is open, which must not prolong a
+/// call without end.
 fn adds_to_message(event: &ModelEvent) -> bool {
     match event {
         ModelEvent::BlockDelta {

@@ -51,7 +51,7 @@ impl From<ResponsesUsage> for Usage {
     }
 }
 
-/// Reads a whole number; anything else is `None`, because an odd cost must not lose the tokens.
+/// Reads a whole number; anything else is `None`, because an invalid cost must not discard the token counts.
 fn lenient<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     Ok(serde_json::Value::deserialize(from)?.as_u64())
 }

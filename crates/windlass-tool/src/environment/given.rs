@@ -1,4 +1,4 @@
-//! Variables that the host or the settings name: all reach programs, except keys and those that change which code
+//! Variables that the host or the settings name: all are passed on, except keys and those that change which code
 //! programs load.
 
 use super::{INHERITED, holds_password, is_never, is_same_name};

@@ -73,7 +73,7 @@ impl TreeSurvey {
         changes
     }
 
-    /// Returns the time from which on changes were so late that the stamps do not show a later one.
+    /// Returns a time limit: the stamps of a file that changed then or later may not show another change.
     fn doubtful_from(&self) -> i64 {
         let newest = self.folders.values().map(|folder| folder.newest).max().unwrap_or(i64::MIN);
         let tick = if newest % 1_000_000_000 == 0 { COARSE_TICK } else { TICK };

@@ -1,4 +1,4 @@
-//! Configurations of clients as one form of data: JSON with comments, TOML or YAML.
+//! Conversion of clients' configurations (JSON with comments, TOML or YAML) to one form of data.
 
 use super::client::Client;
 use super::comments::without_comments;

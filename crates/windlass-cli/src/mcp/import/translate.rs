@@ -17,7 +17,7 @@ pub(super) struct Translated {
     pub(super) notes: Vec<String>,
 }
 
-/// Members of clients that mean the same here, or only affect the display there.
+/// Members of clients' configurations that have the same meaning here, or only affect the client's display.
 const KNOWN: [&str; 23] = [
     "bundled",
     "display_name",

@@ -18,7 +18,7 @@ const MAX_ITEMS: usize = 10_000;
 
 #[derive(Debug, Default)]
 pub(super) struct Items {
-    /// Items that are not shown to their end, by their places. The first is shown as it grows, the others wait.
+    /// Items that are not completely shown, by their places. The first is shown as it grows, the others wait.
     open: VecDeque<SilentItem>,
     /// Places of the items that are shown to their end.
     closed: BTreeSet<usize>,
@@ -161,7 +161,7 @@ impl Items {
         Ok(())
     }
 
-    /// Ends the response, with this reason if it was cut, and with this output as a whole.
+    /// Ends the response with its whole output, and with this reason if it was cut.
     pub(super) fn end(
         &mut self,
         cut: Option<&StopReason>,
@@ -177,7 +177,7 @@ impl Items {
         self.show_late(output, blocks, out)
     }
 
-    /// Ends the open items with their form in the whole output. A call whose end never came is discarded.
+    /// Ends the open items with their form in the whole output. An incomplete call is discarded.
     fn end_open(
         &mut self,
         output: &[&RawValue],
@@ -255,7 +255,7 @@ impl Items {
         Ok(())
     }
 
-    /// Ends the open items at a limit or a filter. A call is the last block then: the loop does not run it.
+    /// Ends the open items at a limit or a filter. A call is the last block in this case: the loop does not run it.
     fn cut(
         &mut self,
         reason: &StopReason,

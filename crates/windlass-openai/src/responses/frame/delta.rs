@@ -85,7 +85,7 @@ fn whole<'a>(text: &'a str, into: &mut Option<usize>) -> Option<&'a str> {
     Some(rest)
 }
 
-/// Members that were read. A repeated one is left to the parser, which refuses it.
+/// Members that were read. An event with a repeated member is left to the parser, which refuses it.
 #[derive(Default)]
 struct ReadMembers(u8);
 
@@ -125,7 +125,7 @@ fn number(text: &str) -> Option<(usize, &str)> {
 /// Reads a string without escapes, and returns the text after it.
 fn plain_string(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_prefix('"')?;
-    // Most of these strings are short: a plain loop finds their end sooner than a search made for long ones.
+    // Most of these strings are short: a plain loop finds their end faster than a search optimized for long strings.
     let end = text.bytes().position(|byte| byte == b'"' || byte == b'\\' || byte < b' ')?;
     let (inside, rest) = text.split_at_checked(end)?;
     Some((inside, rest.strip_prefix('"')?))

@@ -73,7 +73,7 @@ struct StoredItem<'m> {
     key: Cow<'m, str>,
     json: &'m str,
     written: bool,
-    /// `true` if the item was met in the order of the blocks, and no other item since.
+    /// `true` after the item's own block, until an item of another kind follows.
     waits: bool,
 }
 
