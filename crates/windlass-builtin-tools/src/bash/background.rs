@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn the_end_says_what_the_exit_code_means() {
         let of = |command: &str, exit| {
-            let outcome = ended("t", command, &ProcessOutcome::new(exit, Duration::ZERO));
+            let outcome = task_outcome("t", command, &ProcessOutcome::new(exit, Duration::ZERO));
             (outcome.status, outcome.summary)
         };
         let is = |status, text: &str| (status, format!("Background command \"t\" {text}"));

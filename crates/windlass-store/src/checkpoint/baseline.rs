@@ -176,7 +176,7 @@ pub(crate) fn no_file(surveyed: Surveyed) -> Option<State> {
         Surveyed::Special => "it was a device, pipe or socket, which is not kept",
         _ => return None,
     };
-    Some(State::Unkept { reason: reason.to_owned() })
+    Some(State::Unkept { why: reason.to_owned() })
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub(crate) fn review(servers: &McpServers, session: &SessionHandle) {
 
 #[async_trait]
 impl ElicitationReview for OfSession {
-    async fn event(&self, request: &ElicitationRequest) -> Option<ElicitationAnswer> {
+    async fn asked(&self, request: &ElicitationRequest) -> Option<ElicitationAnswer> {
         let (mode, url, elicitation_id) = parts(&request.kind);
         let requested_schema = match &request.kind {
             ElicitationKind::Form { schema } => Some(schema.clone()),
