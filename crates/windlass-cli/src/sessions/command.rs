@@ -36,7 +36,7 @@ pub(crate) enum SessionsCommand {
     /// List the questions that wait for an answer
     Pending(PendingArgs),
     /// Answer a question that waits: the call runs, or does not, when the session continues.
-    /// Exit codes: 0 the answer is kept, 3 the question is not open, 4 the token is wrong, 5 it is answered already
+    /// Exit codes: 0 the answer is kept, 11 the question is not open, 12 the token is wrong, 13 it is answered already
     Answer(AnswerArgs),
     /// Check that sessions can be read, and show damage; no file is changed
     Check {
@@ -44,8 +44,8 @@ pub(crate) enum SessionsCommand {
         #[arg(value_name = "FILE", required = true)]
         sessions: Vec<String>,
     },
-    /// Restore the content of files from before a prompt. Tracks the changes of Write and Edit, not those of programs.
-    /// Without a prompt: list the prompts that can be rewound to
+    /// Restore the content of files from before a prompt, whether tools or programs of the session changed them. Without
+    /// a prompt: list the prompts that can be rewound to
     Rewind(RewindArgs),
     /// Print a session in another format
     Export {
