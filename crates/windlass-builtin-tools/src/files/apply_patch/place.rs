@@ -1,9 +1,9 @@
-//! Positions of the hunks of one file, and the new bytes of the file.
+//! Placement of the hunks of a patch in a file, and the bytes of the changed file.
 //!
-//! Lines are compared exactly first, then without blanks at their ends, then without blanks at both ends. The last
-//! comparison replaces typographic quotes, dashes and blanks by plain ones. The first comparison with a match decides,
-//! and a hunk with more than one match is refused. Lines that a hunk keeps stay unchanged in the file, whichever
-//! comparison matched.
+//! Lines are compared in four ways, one after the other: exactly, without trailing blanks, without blanks at both ends,
+//! and also with plain instead of typographic quotes, dashes and blanks. The first comparison with a match decides, and
+//! a hunk with more than one match is refused. Lines that a hunk keeps stay unchanged in the file, whichever comparison
+//! matched.
 
 use std::borrow::Cow;
 
@@ -33,7 +33,7 @@ pub(super) enum PlaceError {
         "the hunk at line {hunk} of the patch: its lines are only before line {line} of the file, where the hunk before \
          it ends. Give the hunks in the order of the file"
     )]
-    Before { hunk: usize, line: usize },
+    OutOfOrder { hunk: usize, line: usize },
     #[error(
         "the hunk at line {hunk} of the patch: its lines fit in {} places (lines {}). Add lines around them, or a line \
          `@@ TEXT` with a line of the file above the place", .lines.len(), listed(.lines)
@@ -54,9 +54,9 @@ pub(super) enum PlaceError {
         "the hunk at line {hunk} of the patch says `No newline at end of file` of a line that is not the last, or that \
          has one"
     )]
-    Unended { hunk: usize },
+    MisplacedNoNewline { hunk: usize },
     #[error("the hunks have too many places to look at. Make smaller patches")]
-    TooMuch,
+    TooManyComparisons,
     #[error(transparent)]
     Edit(#[from] EditError),
 }
@@ -69,13 +69,13 @@ fn listed(lines: &[usize]) -> String {
 
 /// Applies hunks, in the order of the file, to its bytes. Applies none of them if one does not fit.
 pub(super) fn apply(raw: &[u8], format: TextFormat, hunks: &[Hunk]) -> Result<Applied, PlaceError> {
-    // A CR in the patch is a CR of the file.
+    // Line breaks are not folded if the patch contains a CR, because it then means a CR of the file.
     let has_cr = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line.text.contains('\r'));
     let fold = if has_cr { Fold::No } else { Fold::LineBreaks };
     let (_, body) = format.split_bom(raw);
     let text = canonical(body, format, fold);
     let file = Lines::of(&text);
-    let mut placer = HunkPlacer { file: &file, compared: 0, cursor: 0, shift: 0 };
+    let mut placer = HunkPlacer { file: &file, compared: 0, cursor: 0, line_offset: 0 };
     let (mut edits, mut inexact, mut ends_with_break) = (Edits::default(), Vec::new(), file.ends_with_break);
     for hunk in hunks {
         let (at, comparison) = placer.find(hunk)?;
@@ -90,19 +90,19 @@ pub(super) fn apply(raw: &[u8], format: TextFormat, hunks: &[Hunk]) -> Result<Ap
     Ok(Applied { bytes: replace_spans(raw, format, fold, &spans, Ending::Lf)?, inexact })
 }
 
-/// `true` if the file ends with a line break after the hunk; `None` if the hunk does not decide that.
+/// `Some(true)` if the changed file ends with a line break; `None` if the hunk does not decide that.
 fn ending(hunk: &Hunk, at: usize, file: &Lines<'_>) -> Result<Option<bool>, PlaceError> {
-    let unfit = Err(PlaceError::Unended { hunk: hunk.line });
+    let unended_error = Err(PlaceError::MisplacedNoNewline { hunk: hunk.line });
     let at_end = at + hunk.old().len() == file.lines.len();
-    let side = |left_out: Mark| hunk.lines.iter().filter(move |line| line.mark != left_out);
-    let is_misplaced = |left_out: Mark| side(left_out).rev().skip(1).any(|line| line.unended);
+    let lines_without = |left_out: Mark| hunk.lines.iter().filter(move |line| line.mark != left_out);
+    let is_misplaced = |left_out: Mark| lines_without(left_out).rev().skip(1).any(|line| line.unended);
     if is_misplaced(Mark::Add) || is_misplaced(Mark::Remove) {
-        return unfit;
+        return unended_error;
     }
-    let old = side(Mark::Add).next_back().is_some_and(|line| line.unended);
-    let new = side(Mark::Remove).next_back().is_some_and(|line| line.unended);
+    let old = lines_without(Mark::Add).next_back().is_some_and(|line| line.unended);
+    let new = lines_without(Mark::Remove).next_back().is_some_and(|line| line.unended);
     if old && file.ends_with_break || (old || new) && !at_end {
-        return unfit;
+        return unended_error;
     }
     Ok((old || new).then_some(!new))
 }
@@ -113,7 +113,7 @@ struct Lines<'t> {
     lines: Vec<&'t [u8]>,
     /// Start of each line, and the end of the text.
     starts: Vec<usize>,
-    /// `true` if the last line has a break, or there is no line.
+    /// `true` if the text is empty or its last line has a break.
     ends_with_break: bool,
 }
 
@@ -183,38 +183,43 @@ struct HunkPlacer<'f> {
     compared: usize,
     /// First line that no earlier hunk has used.
     cursor: usize,
-    /// Distance in lines of the last hunk from the line in its head.
-    shift: isize,
+    /// Lines by which the last hunk was found below the line in its header; negative if above.
+    line_offset: isize,
 }
 
 impl HunkPlacer<'_> {
-    /// First line of a hunk, from 0.
+    /// Returns the first line of a hunk, from 0, and the comparison that matched.
     fn find(&mut self, hunk: &Hunk) -> Result<(usize, Comparison), PlaceError> {
         let old = hunk.old();
         match &hunk.anchor {
-            Anchor::Line(line) => self.near_line(hunk, &old, *line),
-            Anchor::Below { headers, at_end } => self.below(hunk, &old, headers, *at_end),
+            Anchor::Line(line) => self.find_near_line(hunk, &old, *line),
+            Anchor::Below { headers, at_end } => self.find_below_headers(hunk, &old, headers, *at_end),
         }
     }
 
-    fn near_line(&mut self, hunk: &Hunk, old: &[&HunkLine], line: usize) -> Result<(usize, Comparison), PlaceError> {
+    fn find_near_line(
+        &mut self,
+        hunk: &Hunk,
+        old: &[&HunkLine],
+        line: usize,
+    ) -> Result<(usize, Comparison), PlaceError> {
         if old.is_empty() {
             let is_empty = self.file.lines.is_empty();
             return if is_empty { Ok((0, Comparison::Exact)) } else { Err(PlaceError::NoContext { hunk: hunk.line }) };
         }
         let header_line = line.saturating_sub(1);
-        if let Some(expected) = header_line.checked_add_signed(self.shift).filter(|at| *at >= self.cursor)
-            && self.fits(Comparison::Exact, old, expected)
+        if let Some(expected) = header_line.checked_add_signed(self.line_offset).filter(|at| *at >= self.cursor)
+            && self.matches_at(Comparison::Exact, old, expected)
         {
             return Ok((expected, Comparison::Exact));
         }
         let (places, comparison) = self.places(old, self.cursor, self.file.lines.len())?;
         let at = self.single_place(hunk, old, &places)?;
-        self.shift = isize::try_from(at).unwrap_or(0) - isize::try_from(header_line).unwrap_or(0);
+        self.line_offset = isize::try_from(at).unwrap_or(0) - isize::try_from(header_line).unwrap_or(0);
         Ok((at, comparison))
     }
 
-    fn below(
+    fn find_below_headers(
         &mut self,
         hunk: &Hunk,
         old: &[&HunkLine],
@@ -227,7 +232,7 @@ impl HunkPlacer<'_> {
             let fitting = at.and_then(|at| {
                 Comparison::ALL
                     .into_iter()
-                    .find(|comparison| self.fits(*comparison, old, at))
+                    .find(|comparison| self.matches_at(*comparison, old, at))
                     .map(|comparison| (at, comparison))
             });
             return fitting.ok_or_else(|| PlaceError::NotAtEnd { hunk: hunk.line, hint: self.hint(old) });
@@ -236,7 +241,7 @@ impl HunkPlacer<'_> {
         if old.is_empty() {
             return match windows.as_slice() {
                 // Directly below the header.
-                [window] if window.is_below_header => Ok((window.start + 1, Comparison::Exact)),
+                [window] if window.starts_at_header => Ok((window.start + 1, Comparison::Exact)),
                 [_] if count == 0 => Ok((0, Comparison::Exact)),
                 [_] => Err(PlaceError::NoContext { hunk: hunk.line }),
                 _ => {
@@ -245,17 +250,17 @@ impl HunkPlacer<'_> {
                 }
             };
         }
-        if headers.is_empty() || windows.iter().any(|window| !window.is_below_header) {
+        if headers.is_empty() || windows.iter().any(|window| !window.starts_at_header) {
             let (places, comparison) = self.places(old, self.cursor, count)?;
             return self.single_place(hunk, old, &places).map(|at| (at, comparison));
         }
-        // The first match below each line that equals the header.
+        // Each header line contributes only the first match below it.
         for comparison in Comparison::ALL {
             let mut places = Vec::new();
             for window in &windows {
                 let last = window.end.min(count.saturating_sub(old.len()) + 1);
                 for at in window.start..last {
-                    if self.fits(comparison, old, at) {
+                    if self.matches_at(comparison, old, at) {
                         places.push(at);
                         break;
                     }
@@ -269,21 +274,21 @@ impl HunkPlacer<'_> {
         self.single_place(hunk, old, &[]).map(|at| (at, Comparison::Exact))
     }
 
-    /// Windows in which a hunk with these headers may begin.
+    /// Returns the ranges of lines in which a hunk below these nested headers may begin.
     fn windows(&mut self, hunk: &Hunk, headers: &[String]) -> Result<Vec<Window>, PlaceError> {
-        let mut windows = vec![Window { is_below_header: false, start: self.cursor, end: self.file.lines.len() }];
+        let mut windows = vec![Window { starts_at_header: false, start: self.cursor, end: self.file.lines.len() }];
         for header in headers {
             let mut found = Vec::new();
             for comparison in Comparison::ALL {
                 for window in &windows {
-                    // Below another header only the first match is used; from the beginning each may be meant.
-                    let max_matches = if window.is_below_header { 1 } else { usize::MAX };
+                    // A nested header uses its first match only; the first header may mean any of its matches.
+                    let max_matches = if window.starts_at_header { 1 } else { usize::MAX };
                     let lines = (window.start..window.end)
                         .filter(|at| self.file.lines.get(*at).is_some_and(|line| comparison.matches(line, header)));
                     let lines: Vec<usize> = lines.take(max_matches).collect();
                     let ends = lines.iter().skip(1).copied().chain([window.end]);
                     let bounded = lines.iter().zip(ends);
-                    found.extend(bounded.map(|(start, end)| Window { is_below_header: true, start: *start, end }));
+                    found.extend(bounded.map(|(start, end)| Window { starts_at_header: true, start: *start, end }));
                     self.compared += window.end.saturating_sub(window.start);
                 }
                 self.check_work()?;
@@ -292,7 +297,7 @@ impl HunkPlacer<'_> {
                 }
             }
             if found.is_empty() {
-                // The header may be above, and apply to more than one hunk.
+                // A header above the cursor is accepted, because an earlier hunk may have used it already.
                 let above = self.file.lines.get(..self.cursor).unwrap_or_default();
                 if Comparison::ALL
                     .into_iter()
@@ -314,7 +319,7 @@ impl HunkPlacer<'_> {
             let last = (to + 1).saturating_sub(old.len());
             let mut places = Vec::new();
             for at in from..last {
-                if self.fits(comparison, old, at) {
+                if self.matches_at(comparison, old, at) {
                     places.push(at);
                 }
             }
@@ -328,7 +333,7 @@ impl HunkPlacer<'_> {
 
     /// `true` if the hunk matches at a line. Always `false` beyond the comparison limit, which
     /// [`HunkPlacer::check_work`] reports.
-    fn fits(&mut self, comparison: Comparison, old: &[&HunkLine], at: usize) -> bool {
+    fn matches_at(&mut self, comparison: Comparison, old: &[&HunkLine], at: usize) -> bool {
         if self.compared > MAX_COMPARED {
             return false;
         }
@@ -340,7 +345,7 @@ impl HunkPlacer<'_> {
     }
 
     fn check_work(&self) -> Result<(), PlaceError> {
-        if self.compared > MAX_COMPARED { Err(PlaceError::TooMuch) } else { Ok(()) }
+        if self.compared > MAX_COMPARED { Err(PlaceError::TooManyComparisons) } else { Ok(()) }
     }
 
     fn single_place(&mut self, hunk: &Hunk, old: &[&HunkLine], places: &[usize]) -> Result<usize, PlaceError> {
@@ -349,7 +354,7 @@ impl HunkPlacer<'_> {
             [] => {
                 let cursor = self.cursor;
                 if cursor > 0 && !self.places(old, 0, cursor)?.0.is_empty() {
-                    return Err(PlaceError::Before { hunk: hunk.line, line: cursor + 1 });
+                    return Err(PlaceError::OutOfOrder { hunk: hunk.line, line: cursor + 1 });
                 }
                 let below = match &hunk.anchor {
                     Anchor::Below { headers, .. } => headers.last().map(|header| format!(" below {header:?}")),
@@ -370,13 +375,13 @@ impl HunkPlacer<'_> {
 
 /// Range of lines in which a hunk may begin.
 struct Window {
-    /// `true` if the first line is a header.
-    is_below_header: bool,
+    /// `true` if the window starts at a header line.
+    starts_at_header: bool,
     start: usize,
     end: usize,
 }
 
-/// Changes of lines, in the order of the file.
+/// Line edits in the order of the file. Adjacent edits are merged.
 #[derive(Default)]
 struct Edits<'h>(Vec<LineEdit<'h>>);
 
@@ -422,7 +427,7 @@ impl<'h> Edits<'h> {
                 }
                 return Span { at: start..file.start(last), new: Cow::Owned(new) };
             }
-            // At the end of the file, the last line may lack a break, before or after.
+            // The last line may lack a break in the old file, the new one or both.
             if edit.added.is_empty() {
                 if !ends_with_break && edit.at > 0 {
                     start = start.saturating_sub(1);

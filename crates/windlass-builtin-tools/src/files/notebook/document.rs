@@ -1,16 +1,16 @@
-//! A notebook, with each part as its exact text.
+//! Notebook that borrows the exact text of its parts from the file.
 
 use super::json::{Members, elements, joined};
 
-/// A notebook of the format 4.
+/// Notebook in nbformat 4, borrowed from the text of its file.
 #[derive(Debug)]
 pub(crate) struct Notebook<'a> {
     /// Text of the file without its byte-order mark.
     pub(super) text: &'a str,
-    /// Array of all cells, as its exact text.
+    /// Exact text of the array `cells`.
     pub(super) array: &'a str,
     pub(crate) cells: Vec<Cell<'a>>,
-    /// Minor version of its format.
+    /// Minor version of the notebook format.
     pub(crate) minor: u64,
     /// Programming language of its code.
     pub(crate) language: String,
@@ -32,10 +32,10 @@ pub(crate) struct Cell<'a> {
 }
 
 impl<'a> Notebook<'a> {
-    /// Reads a notebook.
+    /// Parses the bytes of a notebook file.
     ///
     /// # Errors
-    /// Reason why the notebook cannot be read, as the rest of a sentence that begins with the file.
+    /// Predicate such as `is not in UTF-8`; the caller puts the file name before it.
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, String> {
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
         let text = std::str::from_utf8(bytes).map_err(|_| "is not in UTF-8".to_owned())?;
@@ -45,18 +45,24 @@ impl<'a> Notebook<'a> {
             let version = version.map_or_else(|| "none".to_owned(), |version| version.to_string());
             return Err(format!("is not a notebook of the format 4: its `nbformat` is {version}"));
         }
-        let array = members.get("cells").unwrap_or_default();
-        let cells = elements(array).ok_or_else(|| "has no array `cells`".to_owned())?;
+        let cells_text = members.get("cells").unwrap_or_default();
+        let cells = elements(cells_text).ok_or_else(|| "has no array `cells`".to_owned())?;
         let cells: Result<Vec<Cell<'_>>, String> =
             (1..).zip(cells).map(|(number, cell)| Cell::read(number, cell)).collect();
         let language = language(&members).unwrap_or_else(|| "python".to_owned());
-        Ok(Self { text, array, cells: cells?, minor: members.number("nbformat_minor").unwrap_or_default(), language })
+        Ok(Self {
+            text,
+            array: cells_text,
+            cells: cells?,
+            minor: members.number("nbformat_minor").unwrap_or_default(),
+            language,
+        })
     }
 
-    /// Finds the cell with an id, or with the name that [`Cell::name`] gives to one without an id.
+    /// Finds a cell by its id. If no id matches, `cell-N` is the cell with number N.
     ///
     /// # Errors
-    /// No cell or more than one matches, as a sentence.
+    /// Sentence for the model: no cell matches, or several cells have the id.
     pub(super) fn cell(&self, name: &str) -> Result<&Cell<'a>, String> {
         let with_id: Vec<&Cell<'a>> = self.cells.iter().filter(|cell| cell.id.as_deref() == Some(name)).collect();
         match with_id.as_slice() {
@@ -89,7 +95,7 @@ impl<'a> Cell<'a> {
         self.id.clone().unwrap_or_else(|| format!("cell-{}", self.number))
     }
 
-    /// Execution count at the last run of its code.
+    /// Execution count that the notebook stores for the cell; `None` if it stores none.
     pub(crate) fn run(&self) -> Option<u64> {
         self.members.number("execution_count")
     }
@@ -101,7 +107,7 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// Language according to the metadata.
+/// Programming language in the metadata of the notebook; `None` if they name none.
 fn language(members: &Members<'_>) -> Option<String> {
     let metadata = Members::of(members.get("metadata")?)?;
     let named = |section: &str, name: &str| Members::of(metadata.get(section)?)?.text(name);
