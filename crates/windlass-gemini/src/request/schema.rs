@@ -1,5 +1,5 @@
-//! JSON Schemas in the form that the API takes: keywords that it refuses or ignores are left out or rephrased, and the
-//! rest stays unchanged, in its order.
+//! JSON Schemas adapted to the API: keywords that it refuses or ignores are removed or rephrased. Other members keep
+//! their text and order.
 //!
 //! - `$schema`, `$id` and `title` are removed; they mean nothing to a model.
 //! - `const` becomes an `enum` of one value, because the API ignores it.
@@ -10,11 +10,11 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Maximum depth; schemas nested deeper are sent unchanged.
+/// Maximum nesting depth that is rewritten. Schemas below it are copied unchanged.
 const MAX_DEPTH: usize = 64;
 
 /// Keywords whose value is a schema, or a list of them.
-const SCHEMAS: [&str; 16] = [
+const SCHEMA_KEYWORDS: [&str; 16] = [
     "items",
     "prefixItems",
     "additionalItems",
@@ -33,24 +33,24 @@ const SCHEMAS: [&str; 16] = [
     "contentSchema",
 ];
 
-/// Keywords whose value is an object of schemas, by names that are no keywords.
-const MAPS: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+/// Keywords whose value is an object that maps arbitrary names to schemas.
+const SCHEMA_MAP_KEYWORDS: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
 /// Returns the schema in the form that the API takes.
 pub(super) fn accepted(schema: &str) -> Cow<'_, str> {
-    let touched = ["\"$schema\"", "\"$id\"", "\"title\"", "\"const\""];
-    if !touched.iter().any(|keyword| schema.contains(keyword)) {
+    let rewritten_keywords = ["\"$schema\"", "\"$id\"", "\"title\"", "\"const\""];
+    if !rewritten_keywords.iter().any(|keyword| schema.contains(keyword)) {
         return Cow::Borrowed(schema);
     }
     let mut out = String::with_capacity(schema.len());
-    write(&mut out, schema, 0);
+    write_schema(&mut out, schema, 0);
     Cow::Owned(out)
 }
 
-fn write(out: &mut String, schema: &str, depth: usize) {
+fn write_schema(out: &mut String, schema: &str, depth: usize) {
     let members: Option<OrderedMembers<'_>> = if depth < MAX_DEPTH { serde_json::from_str(schema).ok() } else { None };
     let Some(OrderedMembers(members)) = members else {
-        return list(out, schema, depth);
+        return write_list(out, schema, depth);
     };
     let has_enum = members.iter().any(|(name, _)| name == "enum");
     let mut separator = '{';
@@ -58,7 +58,7 @@ fn write(out: &mut String, schema: &str, depth: usize) {
         let mut put = |name: &str| {
             out.push(separator);
             separator = ',';
-            quoted(out, name);
+            write_string(out, name);
             out.push(':');
         };
         match &*name {
@@ -69,13 +69,13 @@ fn write(out: &mut String, schema: &str, depth: usize) {
                 put("enum");
                 out.extend(["[", value.get(), "]"]);
             }
-            keyword if MAPS.contains(&keyword) => {
+            keyword if SCHEMA_MAP_KEYWORDS.contains(&keyword) => {
                 put(keyword);
-                map(out, value.get(), depth + 1);
+                write_map(out, value.get(), depth + 1);
             }
-            keyword if SCHEMAS.contains(&keyword) => {
+            keyword if SCHEMA_KEYWORDS.contains(&keyword) => {
                 put(keyword);
-                write(out, value.get(), depth + 1);
+                write_schema(out, value.get(), depth + 1);
             }
             other => {
                 put(other);
@@ -86,42 +86,42 @@ fn write(out: &mut String, schema: &str, depth: usize) {
     out.push_str(if separator == '{' { "{}" } else { "}" });
 }
 
-/// Writes a list of schemas, or a value that is no schema.
-fn list(out: &mut String, value: &str, depth: usize) {
+/// Writes a list of schemas. Copies any other value unchanged.
+fn write_list(out: &mut String, value: &str, depth: usize) {
     let items: Option<Vec<&RawValue>> = if depth < MAX_DEPTH { serde_json::from_str(value).ok() } else { None };
     let Some(items) = items else {
         out.push_str(value);
         return;
     };
     out.push('[');
-    for (at, item) in items.into_iter().enumerate() {
-        if at > 0 {
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
             out.push(',');
         }
-        write(out, item.get(), depth + 1);
+        write_schema(out, item.get(), depth + 1);
     }
     out.push(']');
 }
 
-/// Writes schemas by name.
-fn map(out: &mut String, value: &str, depth: usize) {
+/// Writes an object that maps names to schemas, such as the value of `properties`.
+fn write_map(out: &mut String, value: &str, depth: usize) {
     let Ok(OrderedMembers(members)) = serde_json::from_str::<OrderedMembers<'_>>(value) else {
         out.push_str(value);
         return;
     };
     out.push('{');
-    for (at, (name, value)) in members.into_iter().enumerate() {
-        if at > 0 {
+    for (index, (name, value)) in members.into_iter().enumerate() {
+        if index > 0 {
             out.push(',');
         }
-        quoted(out, &name);
+        write_string(out, &name);
         out.push(':');
-        write(out, value.get(), depth);
+        write_schema(out, value.get(), depth);
     }
     out.push('}');
 }
 
-fn quoted(out: &mut String, text: &str) {
+fn write_string(out: &mut String, text: &str) {
     // A string always serialises.
     out.push_str(&serde_json::to_string(text).unwrap_or_default());
 }
@@ -131,8 +131,8 @@ struct OrderedMembers<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for OrderedMembers<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct SchemaVisitor;
-        impl<'de> Visitor<'de> for SchemaVisitor {
+        struct MembersVisitor;
+        impl<'de> Visitor<'de> for MembersVisitor {
             type Value = OrderedMembers<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -147,7 +147,7 @@ impl<'de> Deserialize<'de> for OrderedMembers<'de> {
                 Ok(OrderedMembers(members))
             }
         }
-        deserializer.deserialize_map(SchemaVisitor)
+        deserializer.deserialize_map(MembersVisitor)
     }
 }
 
