@@ -1,4 +1,4 @@
-//! Sessions in a remote workspace: their directories and their restrictions.
+//! Directories and project key of a session whose workspace may be remote.
 
 use crate::error::Error;
 use crate::options::Options;
@@ -7,7 +7,8 @@ use windlass_session::ProjectKey;
 use windlass_tool::{EntryKind, Workspace};
 
 impl Options {
-    /// Key of the project under which sessions of a directory are stored.
+    /// Returns the project key under which the sessions of `cwd` are stored. With remote files, the key contains their
+    /// place.
     pub(crate) fn project_key(&self, cwd: &Path) -> ProjectKey {
         match self.surroundings.files.place.as_ref().filter(|_| self.surroundings.is_elsewhere()) {
             Some(place) => ProjectKey::elsewhere(place, cwd),
@@ -15,7 +16,8 @@ impl Options {
         }
     }
 
-    /// Resolves the directories of the session in its workspace. Returns the working directory.
+    /// Resolves the working directory and the additional directories in a remote workspace, and stores them.
+    /// Returns the working directory.
     pub(crate) async fn settle_directories(&mut self) -> Result<PathBuf, Error> {
         self.project.check_place(self.surroundings.is_elsewhere())?;
         let Some(workspace) = self.surroundings.files.workspace.clone().filter(|workspace| !workspace.is_local())
@@ -35,15 +37,15 @@ impl Options {
     }
 }
 
-/// Resolves a directory of a workspace, with its links.
+/// Returns the path of a directory with all links resolved. Fails if the path is relative or no directory.
 async fn directory(workspace: &dyn Workspace, role: &'static str, path: &Path) -> Result<PathBuf, Error> {
     let unusable = |problem: String| Error::Directory { role, path: path.to_path_buf(), problem };
     if !path.has_root() {
         return Err(unusable("the files are elsewhere: give the absolute path that it has there".to_owned()));
     }
-    let found = workspace.resolve(path).await.map_err(|error| unusable(error.message))?;
-    match found.kind {
-        EntryKind::Directory => Ok(found.path),
+    let entry = workspace.resolve(path).await.map_err(|error| unusable(error.message))?;
+    match entry.kind {
+        EntryKind::Directory => Ok(entry.path),
         _ => Err(unusable("there is no such directory where the files are".to_owned())),
     }
 }
