@@ -1,4 +1,4 @@
-//! The first start at a terminal, without a key for the model: what is missing and what to do.
+//! First-run screen for a terminal without a model key: names the missing key and the ways to continue.
 
 use crate::models::local;
 use crate::terminal::{clean, clean_line};
@@ -7,38 +7,38 @@ use std::path::Path;
 use windlass::provider::ModelErrorKind;
 use windlass::{Error, project::LoadedProject};
 
-/// Servers of models on this machine that are asked at their usual addresses.
-const LOCAL: [&str; 4] = ["ollama", "lmstudio", "llama.cpp", "vllm"];
-/// Maximum number of models of a server that are named.
+/// Providers of local model servers, each queried at its default address.
+const LOCAL_PROVIDERS: [&str; 4] = ["ollama", "lmstudio", "llama.cpp", "vllm"];
+/// Maximum number of models that the screen lists for each server.
 const MAX_LISTED_MODELS: usize = 3;
 
-/// Returns `true` if an error means that the model has no key.
+/// Returns `true` for an authentication error of the model provider.
 pub(crate) fn is_missing_key(error: &Error) -> bool {
     matches!(error, Error::Model(model) if model.kind == ModelErrorKind::Authentication)
 }
 
-/// Shows what is missing and what to do.
+/// Writes the first-run screen to standard error.
 pub(crate) async fn show(error: &Error, project: &LoadedProject, cwd: &Path) -> std::io::Result<()> {
     let is_trusted = project.files().iter().all(|file| file.trusted);
-    let text = screen(&error.to_string(), &local_models(project).await, is_trusted, cwd);
+    let text = screen_text(&error.to_string(), &local_models(project).await, is_trusted, cwd);
     stderr().write_all(clean(&text).as_bytes())
 }
 
-/// Models of servers on this machine, by the names that `--model` takes.
+/// Returns the names of local models, in the form that `--model` accepts.
 async fn local_models(project: &LoadedProject) -> Vec<String> {
     let mut names = Vec::new();
-    for provider in LOCAL {
+    for provider in LOCAL_PROVIDERS {
         let models = local::models(provider, project).await.unwrap_or_default();
         names.extend(models.into_iter().take(MAX_LISTED_MODELS).map(|model| model.id));
     }
     names
 }
 
-fn screen(problem: &str, local: &[String], is_trusted: bool, cwd: &Path) -> String {
+fn screen_text(problem: &str, local_models: &[String], is_trusted: bool, cwd: &Path) -> String {
     let mut text = format!("windlass needs a model before it starts: {problem}.\n\n");
     text.push_str("  With a key      windlass login              stores one of Anthropic; windlass login openai, gemini, … another\n");
     text.push_str("                  export ANTHROPIC_API_KEY=…  for this shell alone\n");
-    match local {
+    match local_models {
         [] => text
             .push_str("  Without a key   a model of this machine: none answers (Ollama, LM Studio, llama.cpp, vLLM)\n"),
         [first, others @ ..] => {
@@ -65,12 +65,12 @@ mod tests {
     #[test]
     fn the_screen_says_what_is_missing_and_fits_a_window() {
         let cwd = Path::new("/work/app");
-        let text = screen("no API key: set ANTHROPIC_API_KEY", &["ollama/qwen3".to_owned()], false, cwd);
+        let text = screen_text("no API key: set ANTHROPIC_API_KEY", &["ollama/qwen3".to_owned()], false, cwd);
         for part in ["windlass login", "--model ollama/qwen3", "windlass demo", "/work/app", "windlass trust --show"] {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(text.lines().count() <= 20 && text.lines().all(|line| line.len() <= 120), "{text}");
-        let text = screen("no API key", &[], true, cwd);
+        let text = screen_text("no API key", &[], true, cwd);
         assert!(text.contains("none answers") && !text.contains("windlass trust"), "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! `windlass memory`: notes of agents for later sessions here.
+//! `windlass memory`: lists, shows, adds and deletes the notes that agents keep for later sessions of the project.
 
 pub(crate) mod asked;
 pub(crate) mod command;
@@ -17,14 +17,14 @@ use windlass::memory::{MemoryDirectory, MemoryKind, MemoryName, MemoryNote};
 use windlass::session::Timestamp;
 use windlass::tool::{Clock, SystemClock};
 
-/// Maximum length of a note that is read from standard input, in bytes. The limit for stored notes is lower.
+/// Maximum number of bytes read from standard input. [`MemoryNote::new`] enforces the lower limit of stored notes.
 const MAX_INPUT_BYTES: u64 = 1 << 20;
 
-/// Message if there is no memory.
+/// Error text for a project without a memory directory.
 pub(crate) const NONE: &str = "there is no memory here: settings (autoMemoryEnabled) or CLAUDE_CODE_DISABLE_AUTO_MEMORY switch it off, or \
                     neither WINDLASS_HOME nor HOME is set";
 
-/// Carries out a command on the memory of the project here, and returns the exit code.
+/// Runs a memory command for the project of the current directory. Returns the exit code.
 pub(crate) fn memory(command: &MemoryCommand) -> anyhow::Result<i32> {
     match command {
         MemoryCommand::List(args) => list(args),
@@ -34,17 +34,17 @@ pub(crate) fn memory(command: &MemoryCommand) -> anyhow::Result<i32> {
     }
 }
 
-/// The memory of the project here.
+/// Returns the memory directory of the project of the current directory.
 fn directory(settings: &SettingsArgs) -> anyhow::Result<MemoryDirectory> {
     let project = launch::project(settings, &current_directory()?)?.inspect().map_err(of_project)?;
     project.memory().context(NONE)
 }
 
-fn named(name: &str) -> Result<MemoryName, Usage> {
+fn parse_name(name: &str) -> Result<MemoryName, Usage> {
     name.parse().map_err(|error: windlass::memory::MemoryError| Usage(error.to_string()))
 }
 
-fn day(at: Option<Timestamp>) -> Option<String> {
+fn date_text(at: Option<Timestamp>) -> Option<String> {
     at.map(|at| at.to_string().chars().take(10).collect())
 }
 
@@ -53,7 +53,7 @@ fn list(args: &ListArgs) -> anyhow::Result<i32> {
     let mut out = stdout().lock();
     if args.json {
         for note in directory.list()? {
-            jsonl::write(&mut out, &object(&directory, &note))?;
+            jsonl::write(&mut out, &metadata_json(&directory, &note))?;
         }
         return Ok(0);
     }
@@ -67,7 +67,7 @@ fn list(args: &ListArgs) -> anyhow::Result<i32> {
 pub(crate) fn rows(directory: &MemoryDirectory) -> anyhow::Result<Vec<String>> {
     let row = |note: &MemoryNote| {
         let kind = note.kind.map(MemoryKind::as_str).unwrap_or_default();
-        let updated = day(note.updated).unwrap_or_default();
+        let updated = date_text(note.updated).unwrap_or_default();
         format!("{}\t{kind}\t{updated}\t{}", note.name, clean_line(&note.description))
     };
     Ok(directory.list()?.iter().map(row).collect())
@@ -75,10 +75,10 @@ pub(crate) fn rows(directory: &MemoryDirectory) -> anyhow::Result<Vec<String>> {
 
 fn show(args: &ShowArgs) -> anyhow::Result<i32> {
     let directory = directory(&args.settings)?;
-    let note = directory.read(&named(&args.name)?)?;
+    let note = directory.read(&parse_name(&args.name)?)?;
     let mut out = stdout().lock();
     if args.json {
-        let mut object = object(&directory, &note);
+        let mut object = metadata_json(&directory, &note);
         if let Some(members) = object.as_object_mut() {
             members.insert("content".to_owned(), note.content.into());
         }
@@ -90,10 +90,11 @@ fn show(args: &ShowArgs) -> anyhow::Result<i32> {
 }
 
 /// Returns the metadata of a note, without its content.
-fn object(directory: &MemoryDirectory, note: &MemoryNote) -> Value {
+fn metadata_json(directory: &MemoryDirectory, note: &MemoryNote) -> Value {
     json!({
         "name": note.name.as_str(), "type": note.kind.map(MemoryKind::as_str), "description": note.description,
-        "created": day(note.created), "updated": day(note.updated), "path": directory.path().join(note.name.file()),
+        "created": date_text(note.created), "updated": date_text(note.updated),
+        "path": directory.path().join(note.name.file()),
     })
 }
 
@@ -108,7 +109,7 @@ fn add(args: &AddArgs) -> anyhow::Result<i32> {
         }
     };
     let now = SystemClock::default().now();
-    let note = MemoryNote::new(named(&args.name)?, args.r#type, &args.description, &content, now)?;
+    let note = MemoryNote::new(parse_name(&args.name)?, args.r#type, &args.description, &content, now)?;
     directory.add(&note)?;
     writeln!(stdout(), "{}", clean_line(&directory.path().join(note.name.file()).display().to_string()))?;
     Ok(0)
@@ -116,7 +117,7 @@ fn add(args: &AddArgs) -> anyhow::Result<i32> {
 
 fn forget(args: &ForgetArgs) -> anyhow::Result<i32> {
     let directory = directory(&args.settings)?;
-    let names = args.names.iter().map(|name| named(name)).collect::<Result<Vec<_>, _>>()?;
+    let names = args.names.iter().map(|name| parse_name(name)).collect::<Result<Vec<_>, _>>()?;
     for name in names {
         directory.forget(&name)?;
         writeln!(stdout(), "{name}")?;
