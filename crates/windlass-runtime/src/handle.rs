@@ -1,4 +1,4 @@
-//! Orders to a session.
+//! Handle of a session, through which a host sends commands.
 
 mod agents;
 mod approval;
@@ -41,7 +41,7 @@ pub(crate) type Ended = Option<Result<(), SessionError>>;
 pub struct SessionHandle {
     session_id: SessionId,
     commands: CommandSender,
-    /// `true` once somebody has closed the session: later orders would be lost.
+    /// `true` once somebody has closed the session. Later commands are refused, because they would be lost.
     closing: Arc<AtomicBool>,
     ended: watch::Receiver<Ended>,
     questions: OpenQuestions,
@@ -55,7 +55,7 @@ pub struct SessionHandle {
 #[derive(Debug, Clone)]
 enum CommandSender {
     /// Keeps the session open.
-    Holding(mpsc::UnboundedSender<SessionCommand>),
+    Strong(mpsc::UnboundedSender<SessionCommand>),
     /// Does not keep the session open.
     Weak(mpsc::WeakUnboundedSender<SessionCommand>),
 }
@@ -63,7 +63,7 @@ enum CommandSender {
 impl CommandSender {
     fn send(&self, command: SessionCommand) -> Result<(), SessionError> {
         let sent = match self {
-            Self::Holding(commands) => commands.send(command).ok(),
+            Self::Strong(commands) => commands.send(command).ok(),
             Self::Weak(commands) => commands.upgrade().and_then(|commands| commands.send(command).ok()),
         };
         sent.ok_or(SessionError::Closed)
@@ -71,7 +71,7 @@ impl CommandSender {
 
     fn weak(&self) -> mpsc::WeakUnboundedSender<SessionCommand> {
         match self {
-            Self::Holding(commands) => commands.downgrade(),
+            Self::Strong(commands) => commands.downgrade(),
             Self::Weak(commands) => commands.clone(),
         }
     }
@@ -113,23 +113,23 @@ impl SessionHandle {
         (questions, events, opening): (OpenQuestions, Arc<EventQueue>, Arc<str>),
         prices: PriceCheck,
     ) -> Self {
-        let commands = CommandSender::Holding(commands);
+        let commands = CommandSender::Strong(commands);
         Self { session_id, commands, closing: Arc::default(), ended, questions, events, prices, opening }
     }
 
-    /// Returns a handle that does not keep a session open whose stream is [detached](crate::EventStream::detach): for
-    /// code that follows the session without being its user.
+    /// Returns a weak handle, which does not keep a session open whose stream is
+    /// [detached](crate::EventStream::detach): for code that follows the session without being its user.
     #[must_use]
     pub fn weak(&self) -> Self {
         Self { commands: CommandSender::Weak(self.commands.weak()), ..self.clone() }
     }
 
-    /// Closes the session when it is dropped.
+    /// Returns a guard that closes the session when the guard is dropped.
     pub(crate) fn guard(&self, commands: mpsc::UnboundedSender<SessionCommand>) -> Guard {
         Guard { commands, closing: Arc::clone(&self.closing), is_armed: true }
     }
 
-    fn give(&self, input: Input) -> Result<(), SessionError> {
+    fn send_input(&self, input: Input) -> Result<(), SessionError> {
         self.command(SessionCommand::Input(input))
     }
 
@@ -140,13 +140,13 @@ impl SessionHandle {
         self.commands.send(command)
     }
 
-    /// The session.
+    /// Returns the id of the session.
     pub fn session_id(&self) -> &SessionId {
         &self.session_id
     }
 
-    /// Random id of this opening of the session: 32 hexadecimal digits. Each opening numbers its events from zero, so a
-    /// client that comes back gives both.
+    /// Random id of this opening of the session, 32 hexadecimal digits. Each opening numbers its events from zero, so a
+    /// client that comes back gives the id and the number.
     pub fn opening(&self) -> &str {
         &self.opening
     }
@@ -156,31 +156,33 @@ impl SessionHandle {
     /// # Errors
     /// The session is closed.
     pub fn prompt(&self, prompt: impl Into<Prompt>) -> Result<(), SessionError> {
-        self.give(Input::Prompt(prompt.into()))
+        self.send_input(Input::Prompt(prompt.into()))
     }
 
-    /// Continues the last run, also one of an earlier opening of the session, in a run that takes its place.
+    /// Continues the last run in a new run. The last run may belong to an earlier opening of the session.
     ///
     /// If the run waits for answers ([`Outcome::Pending`](windlass_types::Outcome::Pending)), its open calls are
-    /// prepared, shown to hooks and decided again. Approved calls run if they are unchanged; calls without an answer
-    /// are asked about again, or stay open. A run that was cut by the end of its process, or [handed
-    /// over](Self::hand_over), continues where the log ends: stored work is not repeated, a call whose outcome is
-    /// unknown does not run again, and accepted messages join it. A run that was resumed three times without a message
-    /// of the model or a result fails. If there is nothing to continue, the new run fails.
+    /// prepared, shown to hooks and decided again. Approved calls run only if they are unchanged. For calls without an
+    /// answer, the question is asked again or stays open.
+    ///
+    /// A run whose process ended, or that was [handed over](Self::hand_over), continues where the log ends. Stored work
+    /// is not repeated, a call whose outcome is unknown does not run again, and accepted messages join the run. A run
+    /// that was resumed three times fails if it gained neither a model message nor a result. If there is nothing to
+    /// continue, the new run fails.
     ///
     /// # Errors
     /// The session is closed.
     pub fn continue_run(&self) -> Result<(), SessionError> {
-        self.give(Input::Prompt(Prompt::continue_run()))
+        self.send_input(Input::Prompt(Prompt::continue_run()))
     }
 
-    /// Adds content to the conversation without asking the model: it is read with the next prompt. It waits its turn
+    /// Adds content that the model reads with the next prompt. No model request is made. The content waits its turn
     /// like a prompt, and has a run of its own, which ends with an empty success once the text is durable.
     ///
     /// # Errors
     /// The session is closed.
     pub fn note(&self, content: Vec<ContentBlock>) -> Result<(), SessionError> {
-        self.give(Input::Prompt(Prompt::note(content)))
+        self.send_input(Input::Prompt(Prompt::note(content)))
     }
 
     /// Replaces the conversation by a summary that the model writes, with an emphasis on `focus`. The compaction waits
@@ -189,23 +191,22 @@ impl SessionHandle {
     /// # Errors
     /// The session is closed.
     pub fn compact(&self, focus: Option<&str>) -> Result<(), SessionError> {
-        self.give(Input::Prompt(Prompt::compact(focus.unwrap_or_default())))
+        self.send_input(Input::Prompt(Prompt::compact(focus.unwrap_or_default())))
     }
 
-    /// Sends a message to the run in progress. The model reads it at the
-    /// next safe point: after the tools of this turn, or before the run would end;
-    /// the run continues with it, and has one result for all its messages.
-    /// UserPromptSubmit hooks are asked about it while tools run, and may keep it out.
+    /// Sends a message to the run in progress. The model reads it at the next safe point: after the tools of this turn,
+    /// or before the run would end. The run continues with it, and has one result for all its messages.
+    /// UserPromptSubmit hooks judge the message while tools run, and may reject it.
     ///
-    /// If the run ends before (a limit, a failure, an interrupt), the message becomes a prompt with a run of its own,
-    /// before the waiting prompts. Without a run it is a prompt at once, as are notes and compactions. Messages keep
-    /// their order. The fate of a message is an event, [`EventKind::Steered`](windlass_types::EventKind::Steered), with
-    /// the id of [`Prompt::with_id`].
+    /// If the run ends before the model reads the message (a limit, a failure, an interrupt), the message becomes a
+    /// prompt with a run of its own, before the waiting prompts. Without a run in progress it becomes a prompt at once;
+    /// a note or compaction always does. Messages keep their order. The fate of a message is an event,
+    /// [`EventKind::Steered`](windlass_types::EventKind::Steered), with the id of [`Prompt::with_id`].
     ///
     /// # Errors
     /// The session is closed.
     pub fn steer(&self, prompt: impl Into<Prompt>) -> Result<(), SessionError> {
-        self.give(Input::Steer(prompt.into()))
+        self.send_input(Input::Steer(prompt.into()))
     }
 
     /// Sends a message to the run in progress, as [`steer`](Self::steer) does, but only to this run: an undeliverable
@@ -215,7 +216,7 @@ impl SessionHandle {
     /// # Errors
     /// The session is closed.
     pub fn offer(&self, prompt: impl Into<Prompt>) -> Result<(), SessionError> {
-        self.give(Input::Offer(prompt.into()))
+        self.send_input(Input::Offer(prompt.into()))
     }
 
     /// Withdraws the message with this id, if the run has not read it yet. An event reports the result: the message has
@@ -224,7 +225,7 @@ impl SessionHandle {
     /// # Errors
     /// The session is closed.
     pub fn withdraw(&self, id: EntryId) -> Result<(), SessionError> {
-        self.give(Input::Withdraw(id))
+        self.send_input(Input::Withdraw(id))
     }
 
     /// Stops the run. Its outcome is an interrupt; the session continues.
@@ -232,7 +233,7 @@ impl SessionHandle {
     /// # Errors
     /// The session is closed.
     pub fn interrupt(&self) -> Result<(), SessionError> {
-        self.give(Input::Interrupt)
+        self.send_input(Input::Interrupt)
     }
 
     /// Stops one call; the run continues, and the model reads that the call was stopped.
@@ -240,11 +241,11 @@ impl SessionHandle {
     /// # Errors
     /// The session is closed.
     pub fn stop_tool(&self, id: ToolUseId) -> Result<(), SessionError> {
-        self.give(Input::StopTool(id))
+        self.send_input(Input::StopTool(id))
     }
 
-    /// Calls this model from the next request on: a name, id or alias that the session's provider knows, such as
-    /// `haiku`, or a whole profile. An unknown name that is similar to a known one makes a
+    /// Sets the model from the next request on: by a name, id or alias that the session's provider knows, such as
+    /// `haiku`, or by a whole profile. An unknown name that is similar to a known one makes a
     /// [notice](windlass_types::Status::Notice).
     ///
     /// # Errors
@@ -259,7 +260,7 @@ impl SessionHandle {
             }
             ModelSelection::Profile(profile) => {
                 self.prices.check(&profile)?;
-                self.give(Input::SetModel(profile))
+                self.send_input(Input::SetModel(profile))
             }
         }
     }
@@ -276,8 +277,8 @@ impl SessionHandle {
         self.questions.list()
     }
 
-    /// Answers a question by its [id](PermissionRequest::id). The first answer is applied, of any handle or of the
-    /// session's callback; hooks that deny take precedence.
+    /// Answers a question by its [id](PermissionRequest::id). The first answer wins, whether from a handle or from
+    /// the session's callback. Hooks that deny take precedence.
     ///
     /// # Errors
     /// The question is not open any more, or never was, or its run has to be [continued](Self::continue_run) first.
@@ -289,12 +290,12 @@ impl SessionHandle {
         &self.events
     }
 
-    /// Judges calls by this mode from now on. A mode that the session does not permit is refused with a notice.
+    /// Sets the permission mode from now on. A mode that the session does not permit is refused with a notice.
     ///
     /// # Errors
     /// The session is closed.
     pub fn set_permission_mode(&self, mode: PermissionMode) -> Result<(), SessionError> {
-        self.give(Input::SetPermissionMode(mode))
+        self.send_input(Input::SetPermissionMode(mode))
     }
 
     /// Sets the mode of reasoning from the next request on.
@@ -302,7 +303,7 @@ impl SessionHandle {
     /// # Errors
     /// The session is closed.
     pub fn set_thinking(&self, thinking: Thinking) -> Result<(), SessionError> {
-        self.give(Input::SetThinking(thinking))
+        self.send_input(Input::SetThinking(thinking))
     }
 
     /// Sets the effort from the next request on; `None` leaves it to the model.
@@ -310,11 +311,11 @@ impl SessionHandle {
     /// # Errors
     /// The session is closed.
     pub fn set_effort(&self, effort: Option<Effort>) -> Result<(), SessionError> {
-        self.give(Input::SetEffort(effort))
+        self.send_input(Input::SetEffort(effort))
     }
 
-    /// Offers these tools, and no others, from the next request on. Calls that were read already continue with the tool
-    /// that they named. The provider's prompt cache of the conversation is lost when the tools differ.
+    /// Replaces the offered tools from the next request on. Calls that were already received keep the tool that they
+    /// named. The provider's prompt cache of the conversation is lost when the tools differ.
     ///
     /// # Errors
     /// The session is closed.
@@ -328,7 +329,7 @@ impl SessionHandle {
     /// # Errors
     /// The session is closed.
     pub fn set_instructions(&self, instructions: Vec<ServerInstructions>) -> Result<(), SessionError> {
-        self.give(Input::SetInstructions(instructions.into()))
+        self.send_input(Input::SetInstructions(instructions.into()))
     }
 
     /// Adds instruction files: the model reads those that are new to the conversation with its next prompt, or the next
@@ -337,7 +338,7 @@ impl SessionHandle {
     /// # Errors
     /// The session is closed.
     pub fn add_instructions(&self, files: Vec<FileInstructions>) -> Result<(), SessionError> {
-        self.give(Input::AddInstructions(files))
+        self.send_input(Input::AddInstructions(files))
     }
 
     /// Reports a [notice](windlass_types::Status::Notice) to everyone who follows the events: in the run in progress,
@@ -346,7 +347,7 @@ impl SessionHandle {
     /// # Errors
     /// The session is closed.
     pub fn notice(&self, message: impl Into<String>) -> Result<(), SessionError> {
-        self.give(Input::Notice(message.into()))
+        self.send_input(Input::Notice(message.into()))
     }
 
     /// Adds texts that the model reads with its next turn, once. Texts beyond the limit of a turn are left out.
@@ -354,11 +355,10 @@ impl SessionHandle {
     /// # Errors
     /// The session is closed.
     pub fn add_context(&self, texts: Vec<String>) -> Result<(), SessionError> {
-        self.give(Input::AddContext(texts))
+        self.send_input(Input::AddContext(texts))
     }
 
-    /// Reads again which events the hooks listen to. From then on they run on those; calls that are being judged
-    /// already may not be included.
+    /// Reloads the events to which hooks listen. Calls that are already being judged may still use the old events.
     ///
     /// # Errors
     /// The session is closed.
@@ -386,7 +386,7 @@ impl SessionHandle {
     /// # Errors
     /// The session is closed.
     pub fn update_permissions(&self, updates: Vec<PermissionUpdate>) -> Result<(), SessionError> {
-        self.give(Input::UpdatePermissions(updates))
+        self.send_input(Input::UpdatePermissions(updates))
     }
 
     /// Replaces the permissions of settings files by their current ones: calls that have not begun are judged again,
@@ -395,7 +395,7 @@ impl SessionHandle {
     /// # Errors
     /// The session is closed.
     pub fn renew_settings(&self, before: SettingsRules, now: SettingsRules) -> Result<(), SessionError> {
-        self.give(Input::RenewSettings(Box::new((before, now))))
+        self.send_input(Input::RenewSettings(Box::new((before, now))))
     }
 
     /// Replaces the environment of programs from the next call on.
@@ -414,7 +414,7 @@ impl SessionHandle {
         self.command(SessionCommand::Variables(changes))
     }
 
-    /// Returns `true` if the session has ended: every further order is an error.
+    /// Returns `true` if the session has ended: every further command is an error.
     pub fn has_ended(&self) -> bool {
         self.ended.borrow().is_some()
     }
@@ -434,7 +434,7 @@ impl SessionHandle {
     /// Cancel safe: the session closes even if nobody waits for it.
     ///
     /// # Errors
-    /// Not everything is durable: the store refused, or did not answer. Or the session has ended by a bug. The event
+    /// The store refused or did not answer, so something may not be durable; or a bug ended the session. The event
     /// stream ends with the same error.
     pub async fn close(&self) -> Result<(), SessionError> {
         self.begin_close();
@@ -448,10 +448,10 @@ impl SessionHandle {
     /// [`Outcome::HandedOver`](windlass_types::Outcome::HandedOver). Background work ends as when the session is
     /// closed.
     ///
-    /// Cancel safe: the session is handed over even if nobody waits for it, without an end of the grace period.
+    /// Cancel safe: the handover continues without the future, but then no running call is stopped after `grace`.
     ///
     /// # Errors
-    /// Not everything is durable, as for [`close`](Self::close).
+    /// Something may not be durable, as for [`close`](Self::close).
     pub async fn hand_over(&self, grace: Duration) -> Result<(), SessionError> {
         self.closing.store(true, Ordering::Release);
         // A send fails only when the session has ended already.
@@ -473,15 +473,15 @@ impl SessionHandle {
         }
     }
 
-    /// Stops waiting for the log of a session that is being closed, after `waited`: a session whose log has not
-    /// answered ends with an error that names the entries which may not be stored. Without effect on a session whose
-    /// log has answered, or that nobody closes.
+    /// Ends the wait for the log of a closing session. A session whose log has not answered ends with an error that
+    /// names the time `waited` and the entries which may not be stored. Has no effect on a session that is not being
+    /// closed, or whose log has answered.
     pub fn give_up_log(&self, waited: Duration) {
         // A send fails only when the session has ended already.
         let _ = self.commands.send(SessionCommand::Input(Input::GiveUpLog(waited)));
     }
 
-    /// Returns the current use of the context window, part by part: that of the next request. No request is made.
+    /// Returns the use of the context window by the next request, part by part. No request is made.
     ///
     /// Cancel safety: the call may be dropped at any time.
     ///
@@ -493,7 +493,7 @@ impl SessionHandle {
         answer.await.map_err(|_| SessionError::Closed)
     }
 
-    /// Returns the permission mode in which calls are judged, after all earlier orders. Cancel safe.
+    /// Returns the permission mode in which calls are judged, after all earlier commands. Cancel safe.
     ///
     /// # Errors
     /// The session is closed.

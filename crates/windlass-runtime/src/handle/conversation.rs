@@ -1,4 +1,4 @@
-//! The handle's rewinds of the conversation of an open session, alone or with its files.
+//! Rewinds of an open session by its handle: of the conversation alone, or with its files.
 
 use crate::commands::{ConversationCommand, ConversationRewind, SessionCommand};
 use crate::error::RewindError;
@@ -11,11 +11,11 @@ use windlass_types::EntryId;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rewound {
-    /// The files. `None` when undoing an earlier rewind that changed none.
+    /// Rewind of the files. `None` if this undoes a rewind that changed no files.
     pub files: Option<Rewind>,
-    /// The conversation.
+    /// Point at which the conversation continues.
     pub conversation: RewindPoint,
-    /// Point that undoes the rewind, by rewinding to it in the same way.
+    /// Id that undoes this rewind: pass it to the same method.
     pub undo: EntryId,
 }
 
@@ -24,38 +24,38 @@ impl SessionHandle {
     /// run is in progress.
     ///
     /// # Errors
-    /// The conversation has no such prompt, the session is not kept or closed, or its log cannot be read.
+    /// The conversation has no such prompt, the session is closed or not stored, or its log cannot be read.
     pub async fn conversation_changes(&self, to: &EntryId) -> Result<RewindPoint, RewindError> {
-        let (answer, waiting) = oneshot::channel();
-        self.ask(ConversationCommand::FindPoint(to.clone(), answer), waiting).await
+        let (sender, receiver) = oneshot::channel();
+        self.send_conversation_command(ConversationCommand::FindPoint(to.clone(), sender), receiver).await
     }
 
-    /// Ends the conversation before a prompt of the user, named by its entry
-    /// ([`RunStarted::prompt`](windlass_types::RunStarted)), or where an earlier rewind has left it. The next prompt
-    /// continues there. Nothing is removed from the log; files, mode, current directory and spending stay as they are.
-    /// Prompts sent meanwhile wait.
+    /// Ends the conversation before a prompt of the user. `to` is the id of that prompt
+    /// ([`RunStarted::prompt`](windlass_types::RunStarted)), or the id that an earlier rewind returned, which undoes
+    /// that rewind. The next prompt continues there. Nothing is removed from the log. Files, mode, current directory
+    /// and spending stay unchanged. Prompts sent meanwhile wait.
     ///
-    /// Returns the point, and the id that undoes the rewind: rewind to it before the conversation continues.
+    /// Returns the point, and the id that undoes the rewind until the conversation continues.
     ///
     /// Cancel safety: once polled the rewind is carried out; dropping the future loses only the outcome.
     ///
     /// # Errors
-    /// A run is in progress, the conversation has no such prompt, the session is not stored or closed, or its log
-    /// refuses. Then the conversation is unchanged.
+    /// A run is in progress, the conversation has no such prompt, the session is closed or not stored, or its log
+    /// refuses the write. Then the conversation is unchanged.
     pub async fn rewind_conversation(&self, to: &EntryId) -> Result<(RewindPoint, EntryId), RewindError> {
-        self.end_before(to.clone(), None).await
+        self.send_rewind(to.clone(), None).await
     }
 
-    /// Rewinds files and conversation to a prompt of the user, or undoes an earlier such rewind. Files that others have
-    /// changed since are left as they are and named; see [`rewind_own_files`](Self::rewind_own_files).
+    /// Rewinds files and conversation to a prompt of the user, or undoes such a rewind. Files that others have changed
+    /// since are left as they are and named; see [`rewind_own_files`](Self::rewind_own_files).
     ///
-    /// The files are rewound first, so that no conversation ends before a state that its files still have.
+    /// Files are rewound first, so that a failure never leaves a rewound conversation with later files.
     ///
     /// Cancel safety: dropping the future may leave the files rewound and the conversation as it was; the rewind can be
     /// repeated.
     ///
     /// # Errors
-    /// Those of both. When the conversation fails, the files are rewound already.
+    /// Errors of both rewinds. If rewinding the conversation fails, the files stay rewound.
     pub async fn rewind(&self, to: &EntryId) -> Result<Rewound, RewindError> {
         let point = self.conversation_changes(to).await?;
         let checkpoint = if point.is_undo { point.files } else { Some(to.clone()) };
@@ -64,21 +64,26 @@ impl SessionHandle {
             None => None,
         };
         let undo_files = files.as_ref().and_then(|files| files.undo.clone());
-        let (conversation, undo) = self.end_before(to.clone(), undo_files).await?;
+        let (conversation, undo) = self.send_rewind(to.clone(), undo_files).await?;
         Ok(Rewound { files, conversation, undo })
     }
 
-    async fn end_before(&self, to: EntryId, files: Option<EntryId>) -> Result<(RewindPoint, EntryId), RewindError> {
-        let (answer, waiting) = oneshot::channel();
-        self.ask(ConversationCommand::Rewind(ConversationRewind { to, files, answer }), waiting).await
+    async fn send_rewind(
+        &self,
+        to: EntryId,
+        undo_files: Option<EntryId>,
+    ) -> Result<(RewindPoint, EntryId), RewindError> {
+        let (sender, receiver) = oneshot::channel();
+        let rewind = ConversationRewind { to, files: undo_files, answer: sender };
+        self.send_conversation_command(ConversationCommand::Rewind(rewind), receiver).await
     }
 
-    async fn ask<T>(
+    async fn send_conversation_command<T>(
         &self,
         command: ConversationCommand,
-        waiting: oneshot::Receiver<Result<T, RewindError>>,
+        receiver: oneshot::Receiver<Result<T, RewindError>>,
     ) -> Result<T, RewindError> {
         self.command(SessionCommand::Conversation(command)).map_err(|_| RewindError::Closed)?;
-        waiting.await.unwrap_or(Err(RewindError::Closed))
+        receiver.await.unwrap_or(Err(RewindError::Closed))
     }
 }
