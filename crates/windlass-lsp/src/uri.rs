@@ -1,4 +1,4 @@
-//! Conversion between paths and `file:` URIs. Pure.
+//! Conversion between absolute paths and `file:` URIs, without access to the file system.
 
 use std::path::{Path, PathBuf};
 
@@ -17,11 +17,11 @@ pub(crate) fn of_path(path: &Path) -> String {
     uri
 }
 
-/// Returns the absolute path of a URI on this machine; `None` for every other URI.
+/// Returns the absolute path of a `file:` URI of this machine; `None` for any other or malformed URI.
 pub(crate) fn to_path(uri: &str) -> Option<PathBuf> {
-    let rest = uri.strip_prefix("file://")?;
-    let rest = rest.strip_prefix("localhost").unwrap_or(rest);
-    let text = decoded(rest)?;
+    let after_scheme = uri.strip_prefix("file://")?;
+    let encoded_path = after_scheme.strip_prefix("localhost").unwrap_or(after_scheme);
+    let text = percent_decode(encoded_path)?;
     if !text.starts_with('/') || text.contains('\0') {
         return None;
     }
@@ -30,7 +30,7 @@ pub(crate) fn to_path(uri: &str) -> Option<PathBuf> {
     Some(PathBuf::from(if is_drive { text.trim_start_matches('/') } else { text.as_str() }))
 }
 
-fn decoded(text: &str) -> Option<String> {
+fn percent_decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -51,7 +51,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn addresses_of_other_places_are_none() {
+    fn foreign_uris_have_no_path() {
         for uri in
             ["http://a/b", "file://host/a", "file:relative", "file:///%", "file:///%zz", "file:///%ff", "file:///a%00"]
         {
