@@ -1,4 +1,4 @@
-//! Content blocks as JSON without serde's serialiser, and estimates of their length.
+//! JSON of content blocks, without serde for the frequent kinds, and estimates of its length.
 
 use super::{ContentBlock, ToolResult, ToolResultContent};
 use crate::{DocumentSource, ImageSource, JsonError, JsonText};
@@ -6,7 +6,7 @@ use crate::{DocumentSource, ImageSource, JsonError, JsonText};
 impl ContentBlock {
     /// Approximate length of the block's texts, in bytes.
     pub(crate) fn text_len(&self) -> usize {
-        let own = match self {
+        let content_len = match self {
             Self::Text { text, .. } => text.len(),
             Self::Thinking { thinking, signature } => thinking.len() + signature.len(),
             Self::RedactedThinking { data }
@@ -19,13 +19,13 @@ impl ContentBlock {
             Self::ToolResult(result) => result.text_len(),
             Self::Unknown(json) => json.as_str().len(),
         };
-        own + self.replay().map_or(0, |json| json.as_str().len())
+        content_len + self.replay().map_or(0, |json| json.as_str().len())
     }
 
     /// Appends the block as serde would serialise it.
     ///
     /// # Errors
-    /// Exact JSON inside the block is not valid JSON.
+    /// A [`JsonText`] inside the block is not valid JSON.
     pub(crate) fn push_json(&self, out: &mut String) -> Result<(), JsonError> {
         match self {
             Self::Text { text, .. } => {
@@ -51,7 +51,7 @@ impl ToolResult {
     /// Appends the result as a content block, in the JSON of the Messages API.
     ///
     /// # Errors
-    /// Exact JSON inside the result is not valid JSON ([`JsonText::from_parsed`] was given other text).
+    /// A [`JsonText`] inside the result is not valid JSON: [`JsonText::from_parsed`] was given other text.
     pub fn push_block(&self, out: &mut String) -> Result<(), JsonError> {
         out.push_str(r#"{"type":"tool_result","tool_use_id":"#);
         JsonText::push_string(self.tool_use_id.as_str(), out);
@@ -65,17 +65,17 @@ impl ToolResult {
     }
 }
 
-/// Bytes of JSON syntax around a text, estimated.
-const FRAME: usize = 96;
+/// Estimated number of bytes of JSON syntax around one block.
+const BLOCK_SYNTAX_BYTES: usize = 96;
 
-/// Appends the array of these blocks.
+/// Appends the blocks as a JSON array.
 pub(crate) fn push_blocks(blocks: &[ContentBlock], out: &mut String) -> Result<(), JsonError> {
     let texts: usize = blocks.iter().map(ContentBlock::text_len).sum();
-    // A sixteenth more is enough for the escapes of source code.
-    out.reserve(texts + texts / 16 + blocks.len() * FRAME + 2);
+    // Escapes lengthen source code by less than a sixteenth.
+    out.reserve(texts + texts / 16 + blocks.len() * BLOCK_SYNTAX_BYTES + 2);
     out.push('[');
-    for (at, block) in blocks.iter().enumerate() {
-        if at > 0 {
+    for (index, block) in blocks.iter().enumerate() {
+        if index > 0 {
             out.push(',');
         }
         block.push_json(out)?;
