@@ -16,11 +16,11 @@ pub(crate) struct CaptureLimits {
     /// Maximum number of bytes in memory. Up to this size all output is kept; beyond it one half holds the beginning
     /// and one half the end.
     pub(crate) memory: usize,
-    /// File that receives the whole output once it passes `spill_above`. It is created then, mode 0600,
-    /// and must not exist. `None` keeps no copy.
+    /// File for the whole output, created with mode 0600 when the output passes `spill_above`. It must not exist
+    /// before. `None` keeps no copy.
     pub(crate) spill: Option<PathBuf>,
-    /// Number of bytes up to which there is no file; never more than `memory`. With zero the file exists from the
-    /// start.
+    /// Number of bytes of output up to which no file is created; capped at `memory`. With zero the file exists from
+    /// the start.
     pub(crate) spill_above: usize,
     /// Maximum number of bytes of the file.
     pub(crate) spill_cap: u64,
@@ -55,12 +55,12 @@ enum SpillFile {
     Closed(Option<Spill>),
 }
 
-/// Kept parts of a stream at its end.
+/// Kept parts of a finished stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Captured {
-    /// First bytes; all of them when `total` is no more than both parts together.
+    /// First bytes of the stream, up to half of the memory limit.
     pub(crate) head: Vec<u8>,
-    /// Last bytes, following `head` directly when nothing was left out.
+    /// Last bytes of the stream. They follow `head` directly unless bytes were left out.
     pub(crate) tail: Vec<u8>,
     /// Number of bytes of the stream.
     pub(crate) total: u64,
@@ -73,7 +73,7 @@ impl Capture {
         Self { limits, head: Vec::new(), tail: VecDeque::new(), total: 0, file: SpillFile::Unused }
     }
 
-    /// Creates the file at once if `spill_above` is zero. The file is reported at once, so its name is made durable.
+    /// Creates the file if `spill_above` is zero. Its name is synced, because it is reported before the output ends.
     pub(crate) async fn begin(&mut self) {
         if self.limits.spill_above == 0 {
             self.open_spill().await;
@@ -95,8 +95,8 @@ impl Capture {
         if buffered.saturating_add(chunk.len()) > self.limits.spill_above.min(self.limits.memory) {
             self.open_spill().await;
         }
-        self.spill(chunk).await;
-        self.keep(chunk);
+        self.write_spill(chunk).await;
+        self.keep_in_memory(chunk);
     }
 
     /// Last bytes, no more than `limit`.
@@ -127,12 +127,12 @@ impl Capture {
         }
     }
 
-    fn keep(&mut self, chunk: &[u8]) {
+    fn keep_in_memory(&mut self, chunk: &[u8]) {
         self.total = self.total.saturating_add(chunk.len() as u64);
         let head_limit = self.limits.memory / 2;
         let tail_limit = self.limits.memory.saturating_sub(head_limit);
-        let room = head_limit.saturating_sub(self.head.len()).min(chunk.len());
-        let (first, rest) = chunk.split_at_checked(room).unwrap_or((chunk, &[]));
+        let head_room = head_limit.saturating_sub(self.head.len()).min(chunk.len());
+        let (first, rest) = chunk.split_at_checked(head_room).unwrap_or((chunk, &[]));
         self.head.extend_from_slice(first);
         let skip = rest.len().saturating_sub(tail_limit);
         let (_, rest) = rest.split_at_checked(skip).unwrap_or((&[], rest));
@@ -161,13 +161,13 @@ impl Capture {
             }
         }
         let head = std::mem::take(&mut self.head);
-        self.spill(&head).await;
+        self.write_spill(&head).await;
         self.head = head;
         let tail: Vec<u8> = self.tail.iter().copied().collect();
-        self.spill(&tail).await;
+        self.write_spill(&tail).await;
     }
 
-    async fn spill(&mut self, chunk: &[u8]) {
+    async fn write_spill(&mut self, chunk: &[u8]) {
         let SpillFile::Open { file, spill } = &mut self.file else {
             return;
         };
@@ -191,14 +191,14 @@ impl Capture {
         }
     }
 
-    async fn close_spill(&mut self, complete: bool) {
+    async fn close_spill(&mut self, is_complete: bool) {
         match std::mem::replace(&mut self.file, SpillFile::Closed(None)) {
             SpillFile::Open { mut file, mut spill } => {
-                let is_durable = durable(&mut file, &spill.path).await;
-                if let Err(error) = &is_durable {
+                let synced = sync_file(&mut file, &spill.path).await;
+                if let Err(error) = &synced {
                     tracing::warn!(path = %spill.path.display(), %error, "output may not be kept in full");
                 }
-                spill.complete = is_durable.is_ok() && complete;
+                spill.complete = synced.is_ok() && is_complete;
                 self.file = SpillFile::Closed(Some(spill));
             }
             other => self.file = other,
@@ -213,23 +213,23 @@ impl Captured {
     }
 }
 
-/// Makes a file durable, because results that name it are durable too.
-async fn durable(file: &mut File, path: &Path) -> io::Result<()> {
+/// Flushes and syncs a file, because stored results refer to it.
+async fn sync_file(file: &mut File, path: &Path) -> io::Result<()> {
     file.flush().await?;
     file.sync_data().await?;
     sync_names(path).await
 }
 
-/// Makes the name of a file durable, and the names of the folders that a session creates for it.
+/// Syncs the directory entries of a file and of the folders that a session creates for it.
 async fn sync_names(path: &Path) -> io::Result<()> {
     let path = path.to_owned();
-    blocking(move || private_file::sync_names(&path)).await
+    run_blocking_io(move || private_file::sync_names(&path)).await
 }
 
 /// Creates a file that only its owner can read, and its folder if that is missing.
 async fn create_private(path: &Path, space: KeptSpace) -> io::Result<File> {
     let path = path.to_owned();
-    let created = blocking(move || {
+    let created = run_blocking_io(move || {
         space.open(folder_of(&path));
         if let Some(folder) = path.parent() {
             private_file::create_dir(folder)?;
@@ -244,7 +244,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(path)
 }
 
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+async fn run_blocking_io<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
     run_blocking(work).await.map_err(io::Error::other)?
 }
 

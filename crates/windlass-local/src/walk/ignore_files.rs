@@ -1,7 +1,7 @@
 //! Ignore files of this machine.
 //!
-//! Ignore files are foreign input, so they are opened here and not by the library that walks: only regular files are
-//! used, and none is followed out of the workspace.
+//! Ignore files are untrusted, so this module opens them instead of the walking library. Only regular files are read,
+//! and no link is followed out of the workspace.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -16,14 +16,14 @@ use windlass_tool::ignore_rules::{IgnoreFiles, IgnoreRules, IgnoreTexts, MAX_IGN
 use super::scope::Scope;
 use crate::workspace::{dir, resolve};
 
-/// Maximum size in bytes of a file in which git stores the path of its folder.
+/// Maximum size in bytes of a git file that contains only a path (`.git`, `commondir`).
 const MAX_POINTER_BYTES: u64 = 64 * 1024;
 
 /// Rules of the folders that a walk has entered.
 #[derive(Debug, Default)]
 pub(crate) struct WalkRules {
     files: IgnoreFiles,
-    /// Rules by path, as whole strings: comparing paths part by part takes longer.
+    /// Rules by folder. The keys are strings, because comparing a `Path` by its components is slower.
     folders: RwLock<HashMap<OsString, IgnoreRules>>,
     /// `true` if there are any rules at all.
     has_rules: AtomicBool,
@@ -35,13 +35,14 @@ impl WalkRules {
         self.files.unusable()
     }
 
-    /// `true` if the rules of `folder`'s parent, which was entered, or of folders above leave it out.
+    /// `true` if the rules of the folders above `folder` leave it out. Its parent must have been entered.
     pub(super) fn leave_out_folder(&self, folder: &Path) -> bool {
         let rules = || Some(self.rules_of(folder.parent()?));
         self.has_rules.load(Ordering::Relaxed) && rules().is_some_and(|rules| rules.leave_out(folder, true))
     }
 
-    /// Reads the ignore files of a folder before its entries are checked. Those above the root are read with the root.
+    /// Reads the ignore files of a folder. Called before its entries are checked; for the root, the folders above are
+    /// read too.
     pub(super) fn enter(&self, folder: &Path, scope: &Scope<'_>) {
         let above = match folder.parent() {
             _ if folder == scope.root => self.above(scope),
@@ -51,7 +52,7 @@ impl WalkRules {
         let rules = self.read_folder(folder, &above, scope);
         if !rules.is_empty() {
             self.has_rules.store(true, Ordering::Relaxed);
-            // A root may be spelled with a slash at its end; the parents of its entries are not.
+            // The key drops a trailing slash of the root, because the parents of its entries have none.
             let folder = folder.components().as_path().into();
             self.folders.write().unwrap_or_else(PoisonError::into_inner).insert(folder, rules);
         }
@@ -68,7 +69,7 @@ impl WalkRules {
         folders.into_iter().rev().fold(IgnoreRules::default(), |above, folder| self.read_folder(folder, &above, scope))
     }
 
-    /// Rules of a folder and of those above it.
+    /// Reads the ignore files of a folder, and returns its rules joined with those `above`.
     pub(super) fn read_folder(&self, folder: &Path, above: &IgnoreRules, scope: &Scope<'_>) -> IgnoreRules {
         self.of_texts(folder, above, texts(folder, scope))
     }
@@ -92,18 +93,18 @@ pub(crate) fn texts(folder: &Path, scope: &Scope<'_>) -> IgnoreTexts {
 
 /// Fingerprint of ignore files: different contents have different fingerprints.
 pub(crate) fn fingerprint(texts: &IgnoreTexts) -> [u8; 32] {
-    let mut all = blake3::Hasher::new();
+    let mut hasher = blake3::Hasher::new();
     for text in texts {
         match text {
-            Ok(Some(bytes)) => all.update(b"+").update(&(bytes.len() as u64).to_le_bytes()).update(bytes),
-            Ok(None) => all.update(b"-"),
-            Err(error) => all.update(b"!").update(error.to_string().as_bytes()).update(b"\n"),
+            Ok(Some(bytes)) => hasher.update(b"+").update(&(bytes.len() as u64).to_le_bytes()).update(bytes),
+            Ok(None) => hasher.update(b"-"),
+            Err(error) => hasher.update(b"!").update(error.to_string().as_bytes()).update(b"\n"),
         };
     }
-    *all.finalize().as_bytes()
+    *hasher.finalize().as_bytes()
 }
 
-/// Rules of the folder whose files one thread checks, cached because it checks many of a folder in sequence.
+/// Cache of one thread for the rules of its current folder, because it checks many files of one folder in sequence.
 #[derive(Debug, Default)]
 pub(super) struct FolderRules {
     folder: OsString,
@@ -111,11 +112,11 @@ pub(super) struct FolderRules {
 }
 
 impl FolderRules {
-    /// `true` if the rules of `file`'s folder, which was entered, or of folders above leave it out.
-    pub(super) fn leave_out(&mut self, file: &Path, all: &WalkRules) -> bool {
-        let Some(folder) = file.parent().filter(|_| all.has_rules.load(Ordering::Relaxed)) else { return false };
+    /// `true` if the rules of the folders above `file` leave it out. Its folder must have been entered.
+    pub(super) fn leave_out(&mut self, file: &Path, walk_rules: &WalkRules) -> bool {
+        let Some(folder) = file.parent().filter(|_| walk_rules.has_rules.load(Ordering::Relaxed)) else { return false };
         if self.folder != folder.as_os_str() {
-            *self = Self { folder: folder.into(), rules: all.rules_of(folder) };
+            *self = Self { folder: folder.into(), rules: walk_rules.rules_of(folder) };
         }
         self.rules.leave_out(file, false)
     }
@@ -126,8 +127,8 @@ fn open(path: &Path, folder: &Path, scope: &Scope<'_>) -> io::Result<Option<File
     match dir::open_file(path) {
         Err(error) if dir::is_link_error(&error) => {
             let target = resolve(path)?.path;
-            let mut places = scope.workspace.iter().map(PathBuf::as_path).chain([scope.root, folder]);
-            if !places.any(|place| target.starts_with(place)) {
+            let mut allowed_roots = scope.workspace.iter().map(PathBuf::as_path).chain([scope.root, folder]);
+            if !allowed_roots.any(|root| target.starts_with(root)) {
                 return Err(io::Error::other("it leads out of the workspace"));
             }
             open_resolved(&target, scope)
@@ -136,8 +137,8 @@ fn open(path: &Path, folder: &Path, scope: &Scope<'_>) -> io::Result<Option<File
     }
 }
 
-/// Opens the patterns that git itself keeps for a folder. Its data may be elsewhere: a link or, in a linked working
-/// tree, a file gives the path.
+/// Opens git's `info/exclude` of a folder. `.git` may be a link or, in a linked working tree, a file that contains the
+/// path of the git directory.
 fn open_exclude(folder: &Path, scope: &Scope<'_>) -> io::Result<Option<File>> {
     let git = folder.join(".git");
     let path = git.join("info").join("exclude");
@@ -153,12 +154,12 @@ fn open_exclude(folder: &Path, scope: &Scope<'_>) -> io::Result<Option<File>> {
     }
 }
 
-/// Reads the path in the first line of a file, after the prefix `word`.
-fn read_pointer(path: &Path, word: &[u8], scope: &Scope<'_>) -> io::Result<Option<PathBuf>> {
+/// Reads the path in the first line of a file, after `prefix`.
+fn read_pointer(path: &Path, prefix: &[u8], scope: &Scope<'_>) -> io::Result<Option<PathBuf>> {
     let Some(file) = open_resolved(&resolve(path)?.path, scope)? else { return Ok(None) };
     let bytes = read_bounded(file, MAX_POINTER_BYTES)?;
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let line = line.strip_prefix(word).map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let line = line.strip_prefix(prefix).map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     Ok(line.and_then(|line| std::str::from_utf8(line).ok()).filter(|line| !line.is_empty()).map(PathBuf::from))
 }
 
