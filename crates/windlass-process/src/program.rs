@@ -14,23 +14,23 @@ use windlass_tool::{EndSignal, ProcessCommand, ProgramWatch, WatchedProgram};
 
 use crate::{Child, ChildCommand, ChildStream, LastWords};
 
-/// Time for a program to end after its input was closed.
-const FAREWELL: Duration = Duration::from_millis(500);
+/// Time that a program has to end by itself after its input was closed.
+const INPUT_CLOSED_GRACE: Duration = Duration::from_millis(500);
 /// Time between the request to end and the kill.
-const GRACE: Duration = Duration::from_millis(500);
-/// Time after the kill until the rest is left to the drop.
-const GIVE_UP: Duration = Duration::from_millis(1500);
+const END_REQUEST_GRACE: Duration = Duration::from_millis(500);
+/// Maximum wait for killed processes. After it the drop of [`ChildTree`] kills any that remain.
+const KILL_TIMEOUT: Duration = Duration::from_millis(1500);
 /// Interval between two checks of the remaining processes.
-const LOOK: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// Time limit for the last output once no process is left.
-const LINGER: Duration = Duration::from_millis(500);
+const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A running program with its tree, such as a server with messages over its standard streams.
 ///
-/// When it is stopped or dropped, its input is closed by then, and it may end by itself for half a second. Then it is
-/// asked to end, and after another half second killed with its group and all processes that its watch finds. Processes
-/// that it leaves behind when it ends by itself are killed as well. A drop does not wait for that, and when the runtime
-/// is gone, all are killed at once.
+/// The caller closes the input before it stops or drops the program, which then has half a second to end by itself.
+/// Then it is asked to end. After another half second its group and all processes that its watch finds are killed.
+/// Processes that it leaves behind when it ends by itself are killed too. A drop does not wait for the end. Without a
+/// runtime, it kills all processes at once.
 #[derive(Debug)]
 pub struct Program {
     stop: Mutex<Option<oneshot::Sender<()>>>,
@@ -39,8 +39,9 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts a program with exactly the variables of its command and one by which the watch finds it. Of the command,
-    /// only program, arguments, directory and variables are used. `until_end` is kept until the tree has ended.
+    /// Starts a program with the variables of its command and a mark by which the watch finds its processes. Of the
+    /// command, only program, arguments, directory and variables are used. `until_end` is dropped after the tree has
+    /// ended.
     ///
     /// Without a watch, processes that have left the group are not found, and a killed host leaves the program behind.
     /// Needs a tokio runtime with time and I/O.
@@ -72,12 +73,12 @@ impl Program {
         let drain = tokio::spawn(words.clone().drain(stderr));
         let (stop, stopped) = oneshot::channel();
         let (end, ended) = watch::channel(false);
-        let said = words.clone();
+        let last_words = words.clone();
         tokio::spawn(async move {
             let _drain = AbortOnDrop(drain.abort_handle());
-            attend(tree, stopped, &said).await;
-            // The rest of the pipe may explain the end.
-            let _ = timeout(LINGER, drain).await;
+            supervise(tree, stopped, &last_words).await;
+            // Output that is still in the pipe may explain why the program ended.
+            let _ = timeout(LAST_OUTPUT_TIMEOUT, drain).await;
             drop(until_end);
             end.send_replace(true);
         });
@@ -98,7 +99,7 @@ impl Program {
     /// Waits until no process of the program is left. That takes at most 3 seconds from the moment when it is stopped
     /// or ends by itself: a process that cannot be killed is not waited for. Cancel safe.
     pub async fn ended(&self) {
-        // Fails only when the task is gone, and the tree with it.
+        // The wait fails only if the task is gone, which also dropped the tree.
         let _ = self.ended.clone().wait_for(|ended| *ended).await;
     }
 }
@@ -121,7 +122,7 @@ struct ChildTree {
 
 impl ChildTree {
     fn kill_group(&mut self) {
-        // Not twice: once no process is left, its number may belong to another tree.
+        // The group is killed once only, because its id may be reused after its last process.
         if !std::mem::replace(&mut self.is_killed, true) {
             self.child.group().signal(EndSignal::Kill);
         }
@@ -130,16 +131,16 @@ impl ChildTree {
     /// Signals all known processes of the tree. Returns their number.
     async fn signal(&self, signal: EndSignal) -> usize {
         let Some(watched) = self.watched.clone() else { return 0 };
-        let apart = watched.clone();
-        match run_blocking(move || apart.signal(signal)).await {
-            // The rest of a program has to end all the same.
+        let target = watched.clone();
+        match run_blocking(move || target.signal(signal)).await {
+            // Without a free thread the signal is sent on this one, because the processes have to end.
             Err(BlockingError::NoThread) => watched.signal(signal),
             done => done.unwrap_or_default(),
         }
     }
 
-    /// Asks all processes to end.
-    async fn ask(&self) {
+    /// Requests that all processes end.
+    async fn request_end(&self) {
         self.child.group().signal(EndSignal::Ask);
         self.signal(EndSignal::Ask).await;
     }
@@ -149,16 +150,16 @@ impl ChildTree {
         let gone = async {
             self.kill_group();
             while self.signal(EndSignal::Kill).await > 0 {
-                sleep(LOOK).await;
+                sleep(POLL_INTERVAL).await;
             }
             let _ = self.child.wait().await;
             #[cfg(unix)]
             self.child.end_all().await;
             while self.child.group().reap() {
-                sleep(LOOK).await;
+                sleep(POLL_INTERVAL).await;
             }
         };
-        if timeout(GIVE_UP, gone).await.is_ok() {
+        if timeout(KILL_TIMEOUT, gone).await.is_ok() {
             // No process is left to kill on drop.
             self.watched = None;
         }
@@ -178,19 +179,19 @@ impl Drop for ChildTree {
     }
 }
 
-/// Waits for the end of a program, or causes it.
-async fn attend(mut tree: ChildTree, stopped: oneshot::Receiver<()>, words: &LastWords) {
+/// Waits until a program ends or is stopped, then ends its tree.
+async fn supervise(mut tree: ChildTree, stopped: oneshot::Receiver<()>, words: &LastWords) {
     let exited = tokio::select! {
         status = tree.child.wait() => Some(status),
         // The writer has closed the input; a well-behaved server ends by itself.
-        _ = stopped => timeout(FAREWELL, tree.child.wait()).await.ok(),
+        _ = stopped => timeout(INPUT_CLOSED_GRACE, tree.child.wait()).await.ok(),
     };
     if let Some(status) = exited {
         words.note_exit(status);
     } else {
-        tree.ask().await;
-        let _ = timeout(GRACE, tree.child.wait()).await;
+        tree.request_end().await;
+        let _ = timeout(END_REQUEST_GRACE, tree.child.wait()).await;
     }
-    // Including the processes that it leaves behind.
+    // The kill also ends processes that the program left behind.
     tree.kill().await;
 }
