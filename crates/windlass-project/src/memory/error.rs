@@ -4,17 +4,17 @@ use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Reason why a memory was not written, read or forgotten. The text is written for the model that asked.
+/// Error of a memory operation. Its text is written for the model that asked.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MemoryError {
-    /// This cannot be the name of a memory.
+    /// The name breaks the rules for names of memories.
     #[error(
         "{name:?} cannot be the name of a memory: it has 1 to 64 of A-Z, a-z, 0-9, _ and -, begins with a letter or digit, \
          and is not the name of the index"
     )]
     Name {
-        /// Beginning of the name.
+        /// First characters of the rejected name.
         name: String,
     },
     /// There is no such memory.
@@ -22,7 +22,7 @@ pub enum MemoryError {
     Unknown {
         /// The name.
         name: String,
-        /// A name that may have been meant, as the end of the sentence; else empty.
+        /// Suggestion of a similar name, as the end of the sentence; empty if there is none.
         hint: String,
     },
     /// The name is taken.
@@ -31,10 +31,10 @@ pub enum MemoryError {
         /// The name.
         name: String,
     },
-    /// The memory does not fit: too long, or too much in all.
+    /// The memory exceeds a limit: its own length, or the number or total size of all memories.
     #[error("{problem}")]
     TooMuch {
-        /// Limit that is exceeded, and the size that would fit.
+        /// Sentence that names the exceeded limit.
         problem: String,
     },
     /// The memory contains a likely secret.
@@ -51,7 +51,7 @@ pub enum MemoryError {
         /// Missing part.
         missing: &'static str,
     },
-    /// The memory directory leads out of the directory that must contain it.
+    /// The memory directory resolves to a path outside of the directory that must contain it.
     #[error("the memory is not used: {} leads out of {}", path.display(), within.display())]
     Outside {
         /// The directory.
@@ -62,7 +62,7 @@ pub enum MemoryError {
     /// Another session has held the lock for too long.
     #[error("another session is writing the memory: try again")]
     Busy,
-    /// The memory is saved, but its line in the index is not.
+    /// The change of the memory is stored, but the index could not be written.
     #[error("the change is kept, but the index {} could not be written: {problem}", path.display())]
     Index {
         /// The index.
@@ -70,7 +70,7 @@ pub enum MemoryError {
         /// Error of the system.
         problem: io::Error,
     },
-    /// The disk did not take it or give it.
+    /// A file or directory of the memory could not be read or written.
     #[error("{}: {problem}", path.display())]
     Io {
         /// The file or directory.
