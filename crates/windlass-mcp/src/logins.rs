@@ -40,7 +40,7 @@ impl McpServers {
     /// Dropping the future ends the login.
     ///
     /// # Errors
-    /// Fails if the server is unknown, takes no logins, refuses the login, or cannot be reached after the login.
+    /// Fails if the server is unknown, takes no logins, or cannot be reached after the login, or if the login fails.
     pub async fn authenticate(&self, name: &str, browser: &dyn Browser) -> Result<(), McpError> {
         self.authorizer(name)?.login(browser).await.map_err(|error| login_error(name, &error))?;
         self.reconnect(name).await
