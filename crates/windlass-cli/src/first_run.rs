@@ -7,7 +7,7 @@ use std::path::Path;
 use windlass::provider::ModelErrorKind;
 use windlass::{Error, project::LoadedProject};
 
-/// Providers of local model servers, each queried at its default address.
+/// Providers of local model servers, queried at their default addresses unless a variable (`OLLAMA_HOST`) is set.
 const LOCAL_PROVIDERS: [&str; 4] = ["ollama", "lmstudio", "llama.cpp", "vllm"];
 /// Maximum number of models that the screen lists for each server.
 const MAX_LISTED_MODELS: usize = 3;
