@@ -9,11 +9,11 @@ use windlass_types::Access;
 
 use super::{Bash, BashInput, description};
 
-/// [`Bash`] whose calls may request a terminal, see [`Bash::with_terminals`].
+/// The tool [`Bash`] whose calls may request a terminal; created by [`Bash::with_terminals`].
 ///
-/// Such a command has a terminal of 40 rows and 120 columns as its input and output. Nobody types there: the first read
-/// returns the end of input, and later reads wait until the time is up. In remote workspaces and on Windows there are
-/// no terminals, and such a call fails.
+/// The command of such a call has a terminal of 40 rows and 120 columns as its input and output. Nobody types there:
+/// the first read returns the end of input, and later reads block until the time limit. Remote workspaces and Windows
+/// have no terminals, so such a call fails there.
 #[derive(Debug, Clone, Default)]
 pub struct BashOnTerminals(Bash);
 

@@ -15,10 +15,10 @@ use super::edit::{EditError, Replacement, apply_in, first_ending};
 use super::open::named_path;
 use super::open::not_found;
 
-/// Maximum size in bytes of an editable file in another encoding than UTF-8, which is decoded as a whole.
+/// Maximum size in bytes of an editable file that is not UTF-8. Such a file is decoded in memory as a whole.
 pub(crate) const MAX_TRANSCODED: usize = 8 * 1024 * 1024;
 
-/// Replaces an exact piece of text in a file that was read.
+/// Replaces an exact text in a file. The session must have read the file before.
 ///
 /// The search is literal and must match once, unless every occurrence is requested. Bytes outside the replaced text
 /// never change: encoding, byte-order mark, line breaks and final newline stay unchanged.
@@ -42,9 +42,9 @@ pub struct EditInput {
     pub replace_all: Option<bool>,
 }
 
-/// Makes several edits of one file: all of them, or none.
+/// Makes several edits of one file. If one edit fails, the file stays unchanged.
 ///
-/// Each edit works on the result of the one before, by the rules of [`Edit`].
+/// Each edit works on the result of the previous one, by the rules of [`Edit`].
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct MultiEdit;
@@ -163,7 +163,7 @@ fn replacements(steps: &[EditStep]) -> Vec<Replacement<'_>> {
     steps.iter().map(EditStep::replacement).collect()
 }
 
-/// Diff of edits without making them.
+/// Returns the diff that the edits would make, without changing the file; `None` if they do not apply.
 async fn preview(cx: &ToolCx, file_path: &str, edits: &[Replacement<'_>]) -> Option<String> {
     let target = Target::look(cx, file_path).await.ok()?;
     let (bytes, _) = apply_edits(&target, edits).ok()?;
@@ -198,7 +198,7 @@ fn apply_edits(target: &Target, edits: &[Replacement<'_>]) -> Result<(Vec<u8>, u
         )));
     }
     let mut bytes = Cow::Borrowed(target.content.as_deref().unwrap_or_default());
-    // One edit may remove the only line breaks, and a later one write some.
+    // The line ending is taken before the first edit, because an edit may remove the only line break.
     let (mut count, default_ending) = (0, first_ending(format.split_bom(&bytes).1, format));
     for (number, edit) in (1..).zip(edits) {
         let edited = apply_in(&bytes, format, *edit, default_ending)
@@ -224,19 +224,19 @@ fn refusal(target: &Target, error: &EditError, number: usize, count: usize) -> T
 }
 
 fn summary(change: &Change, count: usize) -> String {
-    const PLACES: usize = 8;
+    const MAX_SHOWN_PLACES: usize = 8;
     let path = visible_path(&change.path);
     if change.created {
         return format!("Created {path} ({} lines).", change.patch.added);
     }
     let hunks = &change.patch.hunks;
-    let starts = hunks.iter().take(PLACES).map(|hunk| {
+    let starts = hunks.iter().take(MAX_SHOWN_PLACES).map(|hunk| {
         let before = hunk.lines.iter().take_while(|line| line.starts_with(' ')).count();
         (hunk.new_start + before).to_string()
     });
     let starts: Vec<String> = starts.collect();
     let word = if hunks.len() == 1 { "line" } else { "lines" };
-    let more = if hunks.len() > PLACES || change.patch.truncated { ", …" } else { "" };
+    let more = if hunks.len() > MAX_SHOWN_PLACES || change.patch.truncated { ", …" } else { "" };
     let places = if starts.is_empty() { String::new() } else { format!(" at {word} {}{more}", starts.join(", ")) };
     let replacements = if count == 1 { String::new() } else { format!(" {count} replacements,") };
     format!("Edited {path}:{replacements} {}{places}.{}", change.counts(), change.names_note())
