@@ -1,21 +1,21 @@
-//! Data that is kept beside a text or a call to send its parts back exactly. The form is described in the crate's
-//! documentation; it is stored in logs, so members are only ever added.
+//! Replay data stored with a text or a call, so that its parts can be sent back unchanged. The crate's documentation
+//! describes the form. Logs contain it, so members may be added, but never removed or renamed.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use windlass_types::JsonText;
 
-/// Data that is kept beside one block.
+/// Replay data of one block.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct GeminiReplay<'a> {
-    /// Id of the call at the API.
+    /// Id that the API gave to the call.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<Cow<'a, str>>,
-    /// Signature of the call, or of the text after [`Self::unsigned`].
+    /// Signature of the call, or of the text from byte [`Self::unsigned`] on.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub(crate) thought_signature: Option<Cow<'a, str>>,
-    /// Number of bytes of the text that came in a part without signature.
+    /// Number of leading bytes of the text that came in a part without a signature.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) unsigned: usize,
     /// Blank parts before the block.
@@ -26,7 +26,7 @@ pub(crate) struct GeminiReplay<'a> {
     pub(crate) after: Vec<Blank<'a>>,
 }
 
-/// Part with a blank text.
+/// Part whose text is blank, kept so that it can be sent back.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Blank<'a> {
@@ -49,17 +49,17 @@ impl GeminiReplay<'_> {
 }
 
 impl<'a> GeminiReplay<'a> {
-    /// Reads the data beside a block. Unreadable data counts as missing.
+    /// Reads the data of a block. Unreadable data is treated as missing.
     pub(crate) fn read(json: Option<&'a JsonText>) -> Self {
         json.and_then(|json| serde_json::from_str(json.as_str()).ok()).unwrap_or_default()
     }
 
-    /// Splits a text into its part without signature and its signed part. A text that is not the signed one is sent
-    /// without signature.
+    /// Splits a text into its unsigned beginning and its signed rest, with the signature. Without a signature, or if
+    /// nothing follows the unsigned bytes, the whole text is unsigned.
     pub(crate) fn split<'t>(&self, text: &'t str) -> (&'t str, Option<(&'t str, &str)>) {
-        let signed = self.thought_signature.as_deref().filter(|signature| !signature.is_empty());
-        match (signed, text.split_at_checked(self.unsigned)) {
-            (Some(signature), Some((before, behind))) if !behind.is_empty() => (before, Some((behind, signature))),
+        let signature = self.thought_signature.as_deref().filter(|signature| !signature.is_empty());
+        match (signature, text.split_at_checked(self.unsigned)) {
+            (Some(signature), Some((unsigned, signed))) if !signed.is_empty() => (unsigned, Some((signed, signature))),
             _ => (text, None),
         }
     }
