@@ -1,16 +1,16 @@
-//! Messages of the base protocol: a header with their length, and JSON. Pure, and bounded whatever arrives.
+//! Framing of the LSP base protocol: a header with the length, then JSON. No I/O happens here, and memory is bounded.
 
 use serde_json::Value;
 
 /// Maximum size of a header, in bytes.
-const LARGEST_HEADER: usize = 4 * 1024;
+const MAX_HEADER_BYTES: usize = 4 * 1024;
 /// Maximum size of a message, in bytes.
 pub(crate) const LARGEST_MESSAGE: usize = 8 * 1024 * 1024;
 
-/// Reason why a stream of a server cannot be read further.
+/// Error after which the stream of a server cannot be read further.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum WireError {
-    #[error("it sent a header of more than {LARGEST_HEADER} bytes")]
+    #[error("it sent a header of more than {MAX_HEADER_BYTES} bytes")]
     LargeHeader,
     #[error("it sent a header without a Content-Length")]
     NoLength,
@@ -20,7 +20,7 @@ pub(crate) enum WireError {
     NoJson,
 }
 
-/// Decoder that takes bytes in any pieces and returns complete messages.
+/// Decoder of a byte stream. It accepts pieces of any size and returns complete messages.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     buffer: Vec<u8>,
@@ -34,27 +34,27 @@ impl Decoder {
 
     /// Returns the next message, if it is complete.
     pub(crate) fn next(&mut self) -> Result<Option<Value>, WireError> {
-        let Some((header, length)) = self.header()? else { return Ok(None) };
-        let end = header.saturating_add(length);
-        let Some(body) = self.buffer.get(header..end) else { return Ok(None) };
+        let Some((header_length, length)) = self.header()? else { return Ok(None) };
+        let end = header_length.saturating_add(length);
+        let Some(body) = self.buffer.get(header_length..end) else { return Ok(None) };
         let message = serde_json::from_slice(body).map_err(|_| WireError::NoJson);
         self.buffer.drain(..end);
         message.map(Some)
     }
 
-    /// Returns the length of the header with its empty line, and the length of the message after it.
+    /// Returns the lengths in bytes of the header, with its empty line, and of the message. `None`: incomplete header.
     fn header(&self) -> Result<Option<(usize, usize)>, WireError> {
-        let searched = self.buffer.get(..LARGEST_HEADER).unwrap_or(&self.buffer);
-        let Some(at) = searched.windows(4).position(|bytes| bytes == b"\r\n\r\n") else {
-            return if self.buffer.len() >= LARGEST_HEADER { Err(WireError::LargeHeader) } else { Ok(None) };
+        let searched = self.buffer.get(..MAX_HEADER_BYTES).unwrap_or(&self.buffer);
+        let Some(header_end) = searched.windows(4).position(|bytes| bytes == b"\r\n\r\n") else {
+            return if self.buffer.len() >= MAX_HEADER_BYTES { Err(WireError::LargeHeader) } else { Ok(None) };
         };
-        let header = String::from_utf8_lossy(searched.get(..at).unwrap_or_default()).into_owned();
+        let header = String::from_utf8_lossy(searched.get(..header_end).unwrap_or_default()).into_owned();
         let fields = header.split("\r\n").filter_map(|line| line.split_once(':'));
         let mut lengths = fields.filter(|(name, _)| name.trim().eq_ignore_ascii_case("content-length"));
         let length =
             lengths.next().and_then(|(_, value)| value.trim().parse::<u64>().ok()).ok_or(WireError::NoLength)?;
         match usize::try_from(length) {
-            Ok(length) if length <= LARGEST_MESSAGE => Ok(Some((at + 4, length))),
+            Ok(length) if length <= LARGEST_MESSAGE => Ok(Some((header_end + 4, length))),
             _ => Err(WireError::LargeMessage(length)),
         }
     }
@@ -92,7 +92,7 @@ mod tests {
             (b"Content-Length: 99999999999999999999\r\n\r\n".to_vec(), WireError::NoLength),
             (b"Content-Length: -1\r\n\r\n".to_vec(), WireError::NoLength),
             (b"Hello\r\n\r\n{}".to_vec(), WireError::NoLength),
-            (vec![b'x'; LARGEST_HEADER], WireError::LargeHeader),
+            (vec![b'x'; MAX_HEADER_BYTES], WireError::LargeHeader),
             (b"Content-Length: 3\r\n\r\nabc".to_vec(), WireError::NoJson),
             (format!("Content-Length: 400\r\n\r\n{}{}", "[".repeat(200), "]".repeat(200)).into(), WireError::NoJson),
         ] {
