@@ -1,7 +1,7 @@
-//! Audit of a log: reason of each call's decision, answers to permission requests, and changed files.
+//! Audit of a log: the reason for the decision on each call, the answers to permission requests, and the changed files.
 //!
-//! All of it comes from the log alone. Every line is read, including those of abandoned branches and those replaced by
-//! a summary.
+//! The audit uses only the log. It reads every line, including those of abandoned branches and those that a summary
+//! replaced.
 
 mod changes;
 mod fold;
