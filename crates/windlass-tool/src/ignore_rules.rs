@@ -1,7 +1,7 @@
 //! Rules of ignore files: `.ignore`, `.gitignore` and git's own `info/exclude`. Needs the feature `ignore-rules`.
 //!
-//! The texts come from the caller, who decides which files are opened. They are foreign input: an unusable one leaves
-//! no file out and is counted, and neither one of them nor all together may be large.
+//! The caller decides which files are opened and passes their texts, which are untrusted. An unusable text excludes
+//! nothing and is counted. The size of each text and of all together is limited.
 //!
 //! ```
 //! use std::path::Path;
@@ -23,59 +23,60 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 /// Maximum length of an ignore file, in bytes.
 pub const MAX_IGNORE_FILE: u64 = 1024 * 1024;
 
-/// Maximum number of bytes of all ignore files together: patterns take many times their length in memory.
-const MAX_TOGETHER: u64 = 16 * MAX_IGNORE_FILE;
+/// Maximum number of bytes of all ignore files of a walk, because patterns take many times their length in memory.
+const MAX_TOTAL_BYTES: u64 = 16 * MAX_IGNORE_FILE;
 
 /// Contents of a directory's ignore files in order of precedence: `.ignore`, `.gitignore`, `.git/info/exclude`. `None`
 /// for a missing one.
 pub type IgnoreTexts = [io::Result<Option<Vec<u8>>>; 3];
 
-/// Rules of a directory and those above it.
+/// Ignore rules of a directory, joined with those of all directories above it.
 #[derive(Debug, Clone, Default)]
-pub struct IgnoreRules(Option<Arc<Rules>>);
+pub struct IgnoreRules(Option<Arc<RuleLevel>>);
 
 #[derive(Debug)]
-struct Rules {
-    above: IgnoreRules,
+struct RuleLevel {
+    parent: IgnoreRules,
     digest: u64,
-    /// In order of precedence. A stronger kind wins from any directory above; within a kind the nearest directory wins.
-    kinds: [Gitignore; 3],
+    /// Matchers by kind of file, in order of precedence. An earlier kind wins, from whatever directory; within a kind
+    /// the nearest directory wins.
+    matchers: [Gitignore; 3],
 }
 
 impl IgnoreRules {
-    /// `true` if a path below the directory is left out.
+    /// `true` if the rules ignore `path`, which is below the directory of the rules.
     #[must_use]
-    pub fn leave_out(&self, path: &Path, is_folder: bool) -> bool {
+    pub fn leave_out(&self, path: &Path, is_directory: bool) -> bool {
         let mut verdicts: [Match<()>; 3] = [Match::None, Match::None, Match::None];
         let mut level = self.0.as_deref();
         while let Some(rules) = level {
-            for (verdict, kind) in verdicts.iter_mut().zip(&rules.kinds) {
+            for (verdict, matcher) in verdicts.iter_mut().zip(&rules.matchers) {
                 if verdict.is_none() {
-                    *verdict = kind.matched(path, is_folder).map(drop);
+                    *verdict = matcher.matched(path, is_directory).map(drop);
                 }
             }
-            level = rules.above.0.as_deref();
+            level = rules.parent.0.as_deref();
         }
         verdicts.iter().find(|verdict| !verdict.is_none()).is_some_and(Match::is_ignore)
     }
 
-    /// Digest of the rules: different rules have different digests; 0 without rules.
+    /// 64-bit digest of the rules and of those above them; 0 if there are none.
     #[must_use]
     pub fn digest(&self) -> u64 {
         self.0.as_ref().map_or(0, |rules| rules.digest)
     }
 
-    /// `true` if nothing is left out.
+    /// `true` if there are no rules, so that nothing is ignored.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 }
 
-/// Ignore files of one walk: the sum of their lengths, and the number of unusable ones.
+/// Reader of the ignore files of one walk. Counts their bytes and the unusable files.
 #[derive(Debug, Default)]
 pub struct IgnoreFiles {
-    read: AtomicU64,
+    bytes_read: AtomicU64,
     unusable: AtomicUsize,
 }
 
@@ -87,36 +88,36 @@ impl IgnoreFiles {
     }
 
     /// Returns the rules of a directory from the texts of its ignore files and the rules above it.
-    pub fn rules(&self, folder: &Path, above: &IgnoreRules, texts: IgnoreTexts) -> IgnoreRules {
+    pub fn rules(&self, directory: &Path, above: &IgnoreRules, texts: IgnoreTexts) -> IgnoreRules {
         let mut hasher = blake3::Hasher::new();
-        let kinds = texts.map(|text| self.matcher(folder, text, &mut hasher));
-        if kinds.iter().all(Option::is_none) {
+        let matchers = texts.map(|text| self.matcher(directory, text, &mut hasher));
+        if matchers.iter().all(Option::is_none) {
             return above.clone();
         }
         hasher.update(&above.digest().to_le_bytes());
-        hasher.update(folder.as_os_str().as_encoded_bytes());
+        hasher.update(directory.as_os_str().as_encoded_bytes());
         let digest = hasher.finalize().as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first));
-        let kinds = kinds.map(|kind| kind.unwrap_or_else(Gitignore::empty));
-        IgnoreRules(Some(Arc::new(Rules { above: above.clone(), digest, kinds })))
+        let matchers = matchers.map(|matcher| matcher.unwrap_or_else(Gitignore::empty));
+        IgnoreRules(Some(Arc::new(RuleLevel { parent: above.clone(), digest, matchers })))
     }
 
-    /// Patterns of an ignore file, if it exists and has any.
+    /// Compiles an ignore file; `None` if it is missing, unusable or has no patterns.
     fn matcher(
         &self,
-        folder: &Path,
-        read: io::Result<Option<Vec<u8>>>,
+        directory: &Path,
+        contents: io::Result<Option<Vec<u8>>>,
         hasher: &mut blake3::Hasher,
     ) -> Option<Gitignore> {
-        let read = match read {
+        let text = match contents {
             Ok(None) => {
                 hasher.update(&u64::MAX.to_le_bytes());
                 return None;
             }
-            Ok(Some(bytes)) => self.text(bytes),
+            Ok(Some(bytes)) => self.decode(bytes),
             Err(error) => Err(error),
         };
-        let built = read.and_then(|text| {
-            let mut builder = GitignoreBuilder::new(folder);
+        let built = text.and_then(|text| {
+            let mut builder = GitignoreBuilder::new(directory);
             let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
             hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
             for line in text.lines() {
@@ -134,14 +135,15 @@ impl IgnoreFiles {
         }
     }
 
-    fn text(&self, bytes: Vec<u8>) -> io::Result<String> {
+    /// Decodes an ignore file, and counts its bytes against the limits.
+    fn decode(&self, bytes: Vec<u8>) -> io::Result<String> {
         let length = bytes.len() as u64;
         if length > MAX_IGNORE_FILE
-            || self.read.fetch_add(length, Ordering::Relaxed).saturating_add(length) > MAX_TOGETHER
+            || self.bytes_read.fetch_add(length, Ordering::Relaxed).saturating_add(length) > MAX_TOTAL_BYTES
         {
             return Err(io::Error::other("the ignore files are too large"));
         }
-        // A line that is not text matches no textual name. It does not invalidate the others.
+        // Invalid UTF-8 is replaced: such a line matches no valid name, and the other lines stay usable.
         Ok(match String::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),

@@ -1,4 +1,4 @@
-//! Port to programs.
+//! Port for running programs.
 
 use crate::{Cancel, SandboxViolation};
 use async_trait::async_trait;
@@ -31,8 +31,8 @@ use std::time::Duration;
 /// ```
 #[async_trait]
 pub trait Process: Debug + Send + Sync + 'static {
-    /// Runs a program until it ends, its time is up or it is cancelled. Then its whole process tree is gone. Standard
-    /// input contains the bytes of the command, or else is empty; output is bounded.
+    /// Runs a program until it ends, times out or is cancelled. On return its whole process tree is gone. Standard
+    /// input is [`ProcessCommand::stdin`], or empty; output is bounded.
     ///
     /// Dropping the future also ends the tree, without waiting for it.
     ///
@@ -41,7 +41,7 @@ pub trait Process: Debug + Send + Sync + 'static {
     async fn run(&self, command: ProcessCommand, cancel: &Cancel) -> Result<ProcessOutcome, ProcessError>;
 }
 
-/// Called with the latest output of a program from time to time.
+/// Callback that receives the latest output of a program from time to time.
 pub type OutputProgress = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Program to run, with its settings.
@@ -56,7 +56,7 @@ pub struct ProcessCommand {
     pub cwd: PathBuf,
     /// Whole environment of the program: no variable is inherited.
     pub env: Vec<(OsString, OsString)>,
-    /// Size of a separate terminal, which is the program's input and both outputs: for programs that refuse to run
+    /// Size of a separate terminal that serves as standard input, output and error: for programs that refuse to run
     /// without one. An implementation without terminals fails. Default: none.
     pub terminal: Option<TerminalSize>,
     /// Bytes of standard input, which then ends. A program that does not read it is not blocked. Default: nothing.
@@ -78,28 +78,26 @@ pub struct ProcessCommand {
     pub background: bool,
     /// `true` to send standard error to standard output, both in the order of writing.
     pub merge_streams: bool,
-    /// Closure that is called with the latest output from time to time.
+    /// Callback for the latest output.
     pub progress: Option<OutputProgress>,
-    /// `true` to run outside of the sandbox, if programs run in one: for commands that someone has allowed to run
-    /// there.
+    /// `true` to run outside of any sandbox. Set only for commands that someone has allowed to run there.
     pub outside_sandbox: bool,
-    /// Text of the command, if this runs a command in a shell: it identifies commands that are to run outside of a
-    /// sandbox.
+    /// Text of the shell command, if this runs one. A sandbox identifies excluded commands by it.
     pub shell_text: Option<String>,
-    /// `true` if the program is a bash and the outcome is to name the directory that it ends in. Only set for programs
-    /// that do not run on this machine; an implementation that does not know the directory leaves it out.
+    /// `true` if the program is bash and the outcome must name its final directory. Only set for programs that do not
+    /// run on this machine. An implementation that does not know the directory omits it.
     pub reports_directory: bool,
     /// `true` if the program only reads: its memory may be bounded, and the system may end it before others when memory
     /// runs out. Default: `false`.
     pub only_reads: bool,
-    /// Quicker way to start the same program, if `program` is one that confines itself first. An implementation that
+    /// Faster start of the same program, if `program` is a wrapper that confines itself first. An implementation that
     /// does not support it runs `program`. Default: none.
     pub confined_start: Option<ConfinedStart>,
 }
 
-/// A thread that confines itself and then starts a program, which has no more rights than the thread had.
+/// Start of a program from a thread that confines itself first. The program inherits the restrictions of the thread.
 ///
-/// It avoids starting a program that confines itself and then becomes the intended one.
+/// This saves the start of a wrapper that would confine itself and then execute the intended program.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ConfinedStart {
@@ -110,11 +108,11 @@ pub struct ConfinedStart {
     confine: Arc<Confine>,
 }
 
-/// Confines the calling thread, for good.
+/// Closure that confines the calling thread permanently.
 pub type Confine = dyn Fn() -> io::Result<()> + Send + Sync;
 
 impl ConfinedStart {
-    /// Returns a start with a closure that confines a thread, which ends when it has started the program.
+    /// Creates a confined start. `confine` runs in a thread of its own, which ends when it has started the program.
     pub fn new(program: impl Into<OsString>, args: Vec<OsString>, confine: Arc<Confine>) -> Self {
         Self { program: program.into(), args, confine }
     }
@@ -205,7 +203,7 @@ impl Debug for ProcessCommand {
 pub enum ProcessExit {
     /// The program ended with this code.
     Code(i32),
-    /// The program was killed by this signal, which windlass did not send.
+    /// The program was killed by this signal, which did not come from windlass.
     Signal(i32),
     /// The program's time was up.
     TimedOut,
@@ -263,7 +261,7 @@ pub struct SpilledOutput {
     pub path: PathBuf,
     /// Size of the file in bytes.
     pub bytes: u64,
-    /// `true` if the file is complete: not when it reached its limit, or the disk was full.
+    /// `true` if the file has the whole output: neither its limit nor a full disk cut it short.
     pub is_whole: bool,
 }
 
@@ -305,7 +303,7 @@ pub struct ProcessError {
 }
 
 impl ProcessError {
-    /// Returns an error with a sentence.
+    /// Creates an error with a message, which is a whole sentence.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), source: None }
     }
