@@ -33,8 +33,8 @@ const HOP_BY_HOP: [HeaderName; 9] = [
     header::UPGRADE,
 ];
 
-/// Headers of a request that are set anew, or that a client may not send.
-const REPLACED: [HeaderName; 7] = [
+/// Request headers that are dropped: the proxy sets them itself, or a client may not send them.
+const REPLACED_HEADERS: [HeaderName; 7] = [
     header::HOST,
     header::CONTENT_LENGTH,
     header::AUTHORIZATION,
@@ -45,7 +45,7 @@ const REPLACED: [HeaderName; 7] = [
 ];
 
 /// Headers of an answer that would reveal credentials, or redirect the client.
-const WITHHELD: [HeaderName; 3] = [header::SET_COOKIE, header::LOCATION, header::ALT_SVC];
+const WITHHELD_HEADERS: [HeaderName; 3] = [header::SET_COOKIE, header::LOCATION, header::ALT_SVC];
 
 /// Gateway that admits requests, sends them upstream, and relays the answers.
 pub(super) struct Gateway {
@@ -56,7 +56,7 @@ pub(super) struct Gateway {
     body_timeout: Duration,
 }
 
-/// Upstream with its client; the only place that uses the credential.
+/// Upstream server with its HTTP client and the credential for it.
 pub(super) struct Upstream {
     client: reqwest::Client,
     base: Url,
@@ -77,7 +77,7 @@ impl Upstream {
             idle_timeout: options.idle_timeout,
             ..HttpOptions::default()
         };
-        // Bytes pass unchanged.
+        // Automatic decompression is off, so that bytes pass unchanged.
         let client = limits
             .proxy
             .route(&base)
@@ -90,12 +90,12 @@ impl Upstream {
         Ok(Self { client, base, host, credential: options.credential.headers().clone(), needles })
     }
 
-    /// Returns the upstream URL of a request. The gate has admitted its path.
+    /// Returns the upstream URL of a request whose path the gate has admitted; `None` if parsing changes it.
     fn url(&self, request: &Parts) -> Option<Url> {
         let base = self.base.as_str().trim_end_matches('/');
         let target = request.uri.path_and_query()?;
         let url = Url::parse(&format!("{base}{target}")).ok()?;
-        // Parsing the text as a URL may have changed its meaning.
+        // Parsing may have normalised the URL, so its origin and path are compared with the admitted ones.
         (url.origin() == self.base.origin() && url.path().ends_with(target.path())).then_some(url)
     }
 }
@@ -113,13 +113,14 @@ impl Gateway {
 
     pub(super) async fn answer(&self, request: Request<Incoming>) -> Response<AnswerBody> {
         let (head, body) = request.into_parts();
-        // Another reader may have used the length instead of the chunks: no request may follow on this connection.
-        let last = head.headers.contains_key(header::TRANSFER_ENCODING);
+        // Request smuggling: another parser may trust `Content-Length` over the chunks, so no request may follow on
+        // this connection.
+        let must_close = head.headers.contains_key(header::TRANSFER_ENCODING);
         let mut response = match self.gate.admit(&head) {
             Ok(()) => self.forward(&head, body).await,
             Err(refusal) => self.refuse(refusal),
         };
-        if last {
+        if must_close {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         response
@@ -153,12 +154,12 @@ impl Gateway {
     fn headers(&self, head: &Parts) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(head.headers.len() + 4);
         for (name, value) in end_to_end(&head.headers) {
-            let passes = may_pass(name, &REPLACED) && may_pass(name, &HOP_BY_HOP);
+            let passes = may_pass(name, &REPLACED_HEADERS) && may_pass(name, &HOP_BY_HOP);
             if passes && !self.gate.shown_in(value.as_bytes()) {
                 headers.append(name, value.clone());
             }
         }
-        // A compressed answer could not be searched for the credential.
+        // The answer must be uncompressed, because it is searched for the credential.
         headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         for (name, value) in &self.upstream.credential {
             headers.insert(name, value.clone());
@@ -166,11 +167,11 @@ impl Gateway {
         headers
     }
 
-    /// Converts the answer of the upstream for the client.
+    /// Converts the answer of the upstream for the client. A redirect becomes an error, and secrets are filtered out.
     fn relay(&self, response: reqwest::Response) -> Response<AnswerBody> {
         let status = response.status();
-        let leads_elsewhere = status.is_redirection() && status != StatusCode::NOT_MODIFIED;
-        if leads_elsewhere || status.is_informational() {
+        let is_redirect = status.is_redirection() && status != StatusCode::NOT_MODIFIED;
+        if is_redirect || status.is_informational() {
             let host = &self.upstream.host;
             let notice = format!("{host} answered {} and not as an API; check the base URL", status.as_u16());
             self.notices.report(ProxyNoticeKind::Upstream, notice);
@@ -184,7 +185,7 @@ impl Gateway {
         let mut relayed = Response::new(AnswerBody::relayed(body, self.upstream.needles.filter()));
         *relayed.status_mut() = status;
         for (name, value) in end_to_end(&head.headers) {
-            if !WITHHELD.contains(name) && !self.upstream.needles.found_in(value.as_bytes()) {
+            if !WITHHELD_HEADERS.contains(name) && !self.upstream.needles.found_in(value.as_bytes()) {
                 relayed.headers_mut().append(name, value.clone());
             }
         }
@@ -219,20 +220,20 @@ impl Gateway {
     }
 }
 
-/// Returns the headers that are not for the next hop only.
+/// Returns the end-to-end headers: all but the hop-by-hop ones and those that `Connection` lists.
 fn end_to_end(headers: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &HeaderValue)> {
-    let named = headers.get_all(header::CONNECTION);
-    let for_neighbour = move |name: &HeaderName| {
-        named.iter().any(|list| {
+    let connection_values = headers.get_all(header::CONNECTION);
+    let is_listed_by_connection = move |name: &HeaderName| {
+        connection_values.iter().any(|list| {
             list.as_bytes()
                 .split(|byte| *byte == b',')
                 .any(|listed| listed.trim_ascii().eq_ignore_ascii_case(name.as_str().as_bytes()))
         })
     };
-    headers.iter().filter(move |(name, _)| !HOP_BY_HOP.contains(name) && !for_neighbour(name))
+    headers.iter().filter(move |(name, _)| !HOP_BY_HOP.contains(name) && !is_listed_by_connection(name))
 }
 
-/// Creates an error of the proxy, in the form of the API's errors.
+/// Creates an error answer of the proxy itself, in the form of the API's errors.
 fn own_answer(status: StatusCode, message: &str) -> Response<AnswerBody> {
     let kind = match status {
         StatusCode::UNAUTHORIZED => "authentication_error",
