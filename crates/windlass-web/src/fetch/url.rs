@@ -1,13 +1,13 @@
-//! Addresses of pages, in the one form in which they are judged and requested.
+//! URLs of pages, in a form in which the judged host is the requested host.
 
 use ::url::Url;
 use windlass_permission::network::{NetworkPolicy, Target, Verdict};
 use windlass_tool::ToolError;
 
-/// Maximum length of an address, in bytes.
-const LONGEST: usize = 8_192;
+/// Maximum length of a URL, in bytes.
+const MAX_URL_BYTES: usize = 8_192;
 
-/// Address that may be requested. Host and port are the judged ones.
+/// URL that may be requested. Its host and port are those that the policy judges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PageUrl {
     url: Url,
@@ -15,37 +15,36 @@ pub(super) struct PageUrl {
 }
 
 impl PageUrl {
-    /// Parses an address as the model writes it. Plain http becomes https, unless the policy names the host as one of
-    /// this network.
+    /// Parses a URL that the model wrote. Plain http becomes https, unless the policy allows the host as private.
     ///
     /// # Errors
-    /// Fails if the text is no address of a page, or one that programs read differently. The error text gives a correct
-    /// form.
+    /// Fails if the text is no URL of a page, or one whose host programs may read differently. The error text says how
+    /// to correct it.
     pub(super) fn parse(text: &str, policy: &NetworkPolicy) -> Result<Self, ToolError> {
         let text = text.trim();
-        let refused = |why: &str| ToolError::invalid_input(format!("url {why}"));
-        if text.len() > LONGEST {
-            return Err(refused("is too long"));
+        let invalid = |why: &str| ToolError::invalid_input(format!("url {why}"));
+        if text.len() > MAX_URL_BYTES {
+            return Err(invalid("is too long"));
         }
         let parsed =
-            Url::parse(text).map_err(|_| refused("is not a whole address, such as https://example.com/page"))?;
+            Url::parse(text).map_err(|_| invalid("is not a whole address, such as https://example.com/page"))?;
         if !matches!(parsed.scheme(), "http" | "https") {
-            return Err(refused("must begin with https:// or http://"));
+            return Err(invalid("must begin with https:// or http://"));
         }
         if !parsed.username().is_empty() || parsed.password().is_some() {
-            return Err(refused("must not have a user name or a password in it"));
+            return Err(invalid("must not have a user name or a password in it"));
         }
-        // The rules of the session have judged the text; the request must have the host that they saw.
+        // The permission rules have judged the raw text, so the parsed URL must have the same host.
         let judged = Target::of_url(text);
         let mut url = parsed;
         url.set_fragment(None);
-        let same = judged.filter(|judged| url.host_str() == Some(judged.host()));
-        let Some(judged) = same else {
-            let meant = url.as_str();
-            return Err(refused(&format!("names its host in a form that can be read in two ways; write {meant}")));
+        let matching = judged.filter(|target| url.host_str() == Some(target.host()));
+        let Some(judged_target) = matching else {
+            let normalized = url.as_str();
+            return Err(invalid(&format!("names its host in a form that can be read in two ways; write {normalized}")));
         };
-        upgrade(&mut url, &judged, policy);
-        let target = Target::of_url(url.as_str()).ok_or_else(|| refused("names no host that can be reached"))?;
+        upgrade(&mut url, &judged_target, policy);
+        let target = Target::of_url(url.as_str()).ok_or_else(|| invalid("names no host that can be reached"))?;
         Ok(Self { url, target })
     }
 
@@ -69,11 +68,11 @@ impl PageUrl {
     }
 }
 
-/// Changes plain http to https. A server that the policy names as one of this network usually has no certificate.
+/// Changes plain http to https, except for hosts that the policy allows as private: they rarely have a certificate.
 fn upgrade(url: &mut Url, target: &Target, policy: &NetworkPolicy) {
-    let is_own = matches!(policy.judge(target), Verdict::Allowed(permission) if permission.allows_private());
-    if url.scheme() == "http" && !is_own {
-        // Never refused: both schemes are of the same kind. Without a port, that of https is used from now on.
+    let is_private = matches!(policy.judge(target), Verdict::Allowed(permission) if permission.allows_private());
+    if url.scheme() == "http" && !is_private {
+        // `set_scheme` cannot fail between http and https. A URL without a port uses that of https from here on.
         let _ = url.set_scheme("https");
     }
 }
