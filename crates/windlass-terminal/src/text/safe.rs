@@ -1,28 +1,29 @@
-//! The one place where text of others becomes safe to show.
+//! Sanitisation of untrusted text for the terminal.
 //!
-//! Models, tools, servers, repositories and file names write text that ends up on the screen. Each [`Span`](super::Span) is
-//! made here, so nothing in one is hidden and no terminal obeys it: no escape code, no control or invisible
-//! character, nothing that turns the direction of a line, no line break.
+//! Text on the screen comes from models, tools, servers, repositories and file names. Each [`Span`](super::Span) is
+//! made here, so a span contains no escape code, no control, invisible or direction character, and no line break.
 
 use super::width::TAB_WIDTH;
 use std::borrow::Cow;
 use windlass_types::text::clean;
 
-/// A text on one line: line ends become blanks, tabs four blanks. Escape codes, control, invisible and direction characters are left out.
+/// Returns a text as one safe line. A line end becomes one blank, a tab becomes four. Escape codes, control, invisible
+/// and direction characters are removed.
 #[must_use]
 pub fn safe_line(text: &str) -> Cow<'_, str> {
-    if is_plain(text) {
+    if is_printable_ascii(text) {
         return Cow::Borrowed(text);
     }
     Cow::Owned(clean(text).replace('\n', " ").replace('\t', &" ".repeat(TAB_WIDTH)))
 }
 
-/// The lines of a text, each safe to show: tabs reach to the next multiple of four columns. A line end at the end makes no further line.
+/// Returns the lines of a text, each safe to show. Tabs extend to the next multiple of four columns, and a final line
+/// end adds no empty line.
 pub fn safe_lines(text: &str) -> Vec<String> {
     clean(text).lines().map(expand_tabs).collect()
 }
 
-fn is_plain(text: &str) -> bool {
+fn is_printable_ascii(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
