@@ -1,4 +1,4 @@
-//! Permission requests to `--permission-prompt-tool mcp__server__tool`.
+//! Permission requests that the tool of `--permission-prompt-tool mcp__server__tool` answers.
 
 use super::asked::AskedTool;
 use async_trait::async_trait;
@@ -7,13 +7,13 @@ use windlass::text::clause;
 use windlass::{JsonText, PermissionAnswer, PermissionRequest, mcp::McpServers, permission::CanUseTool};
 use windlass_protocol::read_permission_answer;
 
-/// A tool of an MCP server that answers questions about tool calls. A call is denied if its answer has the wrong form,
-/// or the tool is missing.
+/// Tool of an MCP server that answers permission requests. A call is denied if the tool is missing, or its answer is
+/// malformed.
 #[derive(Debug)]
 pub(crate) struct PromptTool(AskedTool);
 
 impl PromptTool {
-    /// The tool of this whole name.
+    /// Creates the prompt tool with the full name `mcp__server__tool`.
     pub(crate) fn new(servers: McpServers, tool: &str) -> Self {
         Self(AskedTool::new(servers, tool))
     }
@@ -24,7 +24,7 @@ impl PromptTool {
             "input": request.input,
             "tool_use_id": request.tool_use_id.as_str(),
         });
-        read(request, &self.0.ask(&question).await?)
+        parse_answer(request, &self.0.ask(&question).await?)
     }
 }
 
@@ -41,12 +41,12 @@ impl CanUseTool for PromptTool {
     }
 }
 
-fn read(request: &PermissionRequest, answer: &JsonText) -> Result<PermissionAnswer, String> {
-    let read = read_permission_answer(&request.input, answer)?;
-    // An answer whose changes cannot be read is ignored: they may have restricted it.
-    match read.unread_updates {
+fn parse_answer(request: &PermissionRequest, answer: &JsonText) -> Result<PermissionAnswer, String> {
+    let parsed = read_permission_answer(&request.input, answer)?;
+    // An answer with unreadable permission updates is rejected, because they may have restricted it.
+    match parsed.unread_updates {
         Some(problem) => Err(problem),
-        None => Ok(read.answer),
+        None => Ok(parsed.answer),
     }
 }
 
@@ -66,7 +66,7 @@ mod tests {
         let call = ToolUse::new("t", "Bash", input);
         let decision = Decision::new(Behavior::Ask, DecisionReason::Mode, "asks");
         let request = PermissionRequest::new(call, "ls".to_owned(), decision, CallDigest::new("d"));
-        read(&request, &json_of(&ToolOutput::text(text))?)
+        parse_answer(&request, &json_of(&ToolOutput::text(text))?)
     }
 
     #[test]
