@@ -1,19 +1,19 @@
 //! File name patterns with the meaning of `.gitignore`, matched name by name.
 //!
-//! Matching by names, not over one string, has two gains: only `**` ever crosses a `/`, and a
-//! pattern can tell whether it could match something *below* a directory.
+//! Because names are matched one by one, only `**` crosses a `/`, and a pattern can tell whether it could match
+//! something *below* a directory.
 
 use std::str::Chars;
 
-/// More alternatives than this in one pattern are refused.
+/// Maximum number of alternatives into which one pattern may expand.
 const MAX_ALTERNATIVES: usize = 256;
-/// More names than this in one pattern are refused: states are the bits of a `u64`.
+/// Maximum number of names in one pattern, because states are the bits of a `u64`.
 const MAX_PARTS: usize = 60;
 
-/// Character of [`ANY_NAME`]: no name has it and no class matches it.
+/// Character of which [`ANY_NAME`] consists. No file name contains it, and no negated class matches it.
 const ANY_NAME_CHAR: char = '\0';
 
-/// A name that only patterns for every name match: it represents all names at once.
+/// Placeholder for every possible name. Only patterns that match every name match it.
 pub(crate) const ANY_NAME: &str = match str::from_utf8(&[0; MAX_PARTS]) {
     Ok(name) => name,
     Err(_) => "\0",
@@ -50,9 +50,9 @@ enum Part {
 enum Token {
     Char(char),
     /// `?`
-    One,
+    AnyChar,
     /// `*`
-    Many,
+    AnyChars,
     Class {
         negated: bool,
         ranges: Vec<(char, char)>,
@@ -61,49 +61,51 @@ enum Token {
 
 impl Part {
     fn of_name(tokens: Vec<Token>) -> Self {
-        let plain = tokens.iter().map(|token| match token {
+        let literal = tokens.iter().map(|token| match token {
             Token::Char(c) => Some(*c),
             _ => None,
         });
-        match plain.collect::<Option<String>>() {
+        match literal.collect::<Option<String>>() {
             Some(name) => Self::Literal(name),
             None => Self::Name(tokens),
         }
     }
 
     /// Returns `true` if the part matches a name.
-    fn is(&self, name: &str) -> bool {
+    fn matches_name(&self, name: &str) -> bool {
         match self {
             Self::Tree => true,
-            Self::Literal(own) => own == name,
+            Self::Literal(literal) => literal == name,
             Self::Name(tokens) => name_matches(tokens, name),
         }
     }
 
     /// Returns `true` if one name may match both this part and a part of a shell pattern. Wildcards of the shell match
     /// no leading dot.
-    fn meets(&self, shell: &Self) -> bool {
+    fn overlaps(&self, shell: &Self) -> bool {
         match (self, shell) {
             (Self::Tree, _) | (_, Self::Tree) => true,
-            (own, Self::Literal(name)) => own.is(name),
-            (Self::Literal(own), Self::Name(tokens)) => {
-                !(own.starts_with('.') && begins_wild(tokens)) && name_matches(tokens, own)
+            (rule, Self::Literal(name)) => rule.matches_name(name),
+            (Self::Literal(name), Self::Name(tokens)) => {
+                !(name.starts_with('.') && begins_wild(tokens)) && name_matches(tokens, name)
             }
-            (Self::Name(own), Self::Name(tokens)) => names_meet(own, tokens),
+            (Self::Name(rule), Self::Name(tokens)) => names_overlap(rule, tokens),
         }
     }
 }
 
 impl Glob {
-    /// Parses a relative pattern; `{a,b}` gives several. Names are folded for rules that over-approximate.
+    /// Parses a relative pattern into one [`Glob`] for each alternative of `{a,b}`. `fold` removes differences of case
+    /// and Unicode form, for rules that may match too much.
     ///
     /// # Errors
-    /// The problem, as the end of a sentence.
+    /// The problem, as the end of a sentence whose subject is the pattern.
     pub(crate) fn parse(text: &str, fold: bool) -> Result<Vec<Self>, String> {
-        expand(text)?.iter().map(|text| Self::one(text, fold)).collect()
+        expand(text)?.iter().map(|text| Self::parse_alternative(text, fold)).collect()
     }
 
-    fn one(text: &str, fold: bool) -> Result<Self, String> {
+    /// Parses a pattern without alternatives.
+    fn parse_alternative(text: &str, fold: bool) -> Result<Self, String> {
         let mut parts = Vec::new();
         for name in split_names(text) {
             match name.as_str() {
@@ -119,7 +121,7 @@ impl Glob {
             if parts.is_empty() {
                 parts.push(Part::Tree);
             }
-            parts.push(Part::Name(vec![Token::Many]));
+            parts.push(Part::Name(vec![Token::AnyChars]));
         }
         if parts.len() > MAX_PARTS {
             return Err(format!("has more than {MAX_PARTS} names: write a shorter pattern"));
@@ -135,53 +137,58 @@ impl Glob {
         self
     }
 
-    /// Follows the names of a path through the pattern.
+    /// Returns the relation of the pattern to the path with these names.
     pub(crate) fn reach<S: AsRef<str>>(&self, names: impl IntoIterator<Item = S>) -> Reach {
-        self.follow(&mut self.through_trees(1), names, |part, name| part.is(name.as_ref()))
+        self.advance(&mut self.close_over_trees(1), names, |part, name| part.matches_name(name.as_ref()))
     }
 
-    /// Returns the reach for these names and, behind them, a pattern that the shell would expand: any of its matches
-    /// may be reached. A wildcard at the start of a name matches no leading dot.
-    pub(crate) fn may_reach(&self, names: &[String], paths: &Self) -> Reach {
-        if names.len().saturating_add(paths.parts.len()) > MAX_PARTS {
+    /// Returns the strongest relation that the pattern may have to a path that begins with `names` and continues with a
+    /// match of `shell_pattern`. As in the shell, a wildcard at the start of a name matches no leading dot.
+    pub(crate) fn may_reach(&self, names: &[String], shell_pattern: &Self) -> Reach {
+        if names.len().saturating_add(shell_pattern.parts.len()) > MAX_PARTS {
             return Reach::Covers;
         }
-        let mut states = self.through_trees(1);
-        let on_the_way = self.follow(&mut states, names, |part, name| part.is(name));
-        if on_the_way != Reach::Below {
-            return on_the_way;
+        let mut states = self.close_over_trees(1);
+        let reach_of_names = self.advance(&mut states, names, |part, name| part.matches_name(name));
+        if reach_of_names != Reach::Below {
+            return reach_of_names;
         }
-        let known = paths.parts.iter().take_while(|part| **part != Part::Tree);
-        let reach = self.follow(&mut states, known, |part, shell| part.meets(shell));
-        if reach == Reach::Below && paths.parts.contains(&Part::Tree) { Reach::Covers } else { reach }
+        let parts_before_tree = shell_pattern.parts.iter().take_while(|part| **part != Part::Tree);
+        let reach = self.advance(&mut states, parts_before_tree, |part, shell| part.overlaps(shell));
+        if reach == Reach::Below && shell_pattern.parts.contains(&Part::Tree) { Reach::Covers } else { reach }
     }
 
-    /// Returns `false` if the pattern is about names of files, and about none that this name matches. A name with a dot
-    /// is one of a file: entries of a directory with such a name are ignored.
+    /// Returns `false` if the pattern ends in a file name that `name` cannot match. A last name with a dot is treated
+    /// as a file name: entries of a directory with such a name are ignored.
     pub(crate) fn may_be_named(&self, name: &Self) -> bool {
         let (Some(last), Some(name)) = (self.parts.last(), name.parts.last()) else { return true };
-        let of_file = match last {
+        let is_file_name = match last {
             Part::Tree => false,
             Part::Literal(text) => text.contains('.'),
             Part::Name(tokens) => tokens.contains(&Token::Char('.')),
         };
-        !of_file || *name == Part::Tree || last.meets(name)
+        !is_file_name || *name == Part::Tree || last.overlaps(name)
     }
 
-    /// Takes the states on by names, each of which a part of the pattern may match.
-    fn follow<N>(&self, states: &mut u64, names: impl IntoIterator<Item = N>, is: impl Fn(&Part, &N) -> bool) -> Reach {
+    /// Advances the states by each name in turn. `matches_part` decides if a part matches a name.
+    fn advance<N>(
+        &self,
+        states: &mut u64,
+        names: impl IntoIterator<Item = N>,
+        matches_part: impl Fn(&Part, &N) -> bool,
+    ) -> Reach {
         for name in names {
             let mut next = 0_u64;
             for (index, part) in self.parts.iter().enumerate() {
                 if *states & (1 << index) != 0 {
                     match part {
                         Part::Tree => next |= 1 << index,
-                        part if is(part, &name) => next |= 1 << (index + 1),
+                        part if matches_part(part, &name) => next |= 1 << (index + 1),
                         Part::Literal(_) | Part::Name(_) => {}
                     }
                 }
             }
-            *states = self.through_trees(next);
+            *states = self.close_over_trees(next);
             if *states & (1 << self.parts.len()) != 0 {
                 return Reach::Covers;
             }
@@ -192,21 +199,21 @@ impl Glob {
         Reach::Below
     }
 
-    /// Returns `true` if the pattern is about one fixed place below the path with these names: from there on its only
-    /// wildcard is one for everything, at its end.
+    /// Returns `true` if the pattern begins with these names and continues with literal names, apart from a final
+    /// wildcard for everything.
     pub(crate) fn is_fixed_below<S: AsRef<str>>(&self, names: &[S]) -> bool {
-        let Some((way, rest)) = self.parts.split_at_checked(names.len()) else { return false };
-        let leads =
-            way.iter().zip(names).all(|(part, name)| matches!(part, Part::Literal(own) if own == name.as_ref()));
+        let Some((prefix, rest)) = self.parts.split_at_checked(names.len()) else { return false };
+        let prefix_matches =
+            prefix.iter().zip(names).all(|(part, name)| matches!(part, Part::Literal(text) if text == name.as_ref()));
         let rest = match rest {
-            [rest @ .., Part::Tree, Part::Name(last)] if *last == [Token::Many] => rest,
+            [rest @ .., Part::Tree, Part::Name(last)] if *last == [Token::AnyChars] => rest,
             rest => rest,
         };
-        leads && rest.iter().all(|part| matches!(part, Part::Literal(_)))
+        prefix_matches && rest.iter().all(|part| matches!(part, Part::Literal(_)))
     }
 
-    /// Adds the states behind each `**`, which may also match no name at all.
-    fn through_trees(&self, mut states: u64) -> u64 {
+    /// Adds the state after each active `**`, because `**` may match no name at all.
+    fn close_over_trees(&self, mut states: u64) -> u64 {
         for (index, part) in self.parts.iter().enumerate() {
             if *part == Part::Tree && states & (1 << index) != 0 {
                 states |= 1 << (index + 1);
@@ -216,7 +223,7 @@ impl Glob {
     }
 }
 
-/// Splits at the slashes. A backslash before one changes nothing, as in `.gitignore`.
+/// Splits a pattern at its slashes. A slash after a backslash also splits, as in `.gitignore`.
 fn split_names(text: &str) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut escaped = false;
@@ -240,9 +247,9 @@ fn tokens(name: &str, fold: bool) -> Result<Vec<Token>, String> {
     let mut chars = folded.chars();
     while let Some(c) = chars.next() {
         match c {
-            '*' if tokens.last() == Some(&Token::Many) => {}
-            '*' => tokens.push(Token::Many),
-            '?' => tokens.push(Token::One),
+            '*' if tokens.last() == Some(&Token::AnyChars) => {}
+            '*' => tokens.push(Token::AnyChars),
+            '?' => tokens.push(Token::AnyChar),
             '[' => {
                 let mut ahead = chars.clone();
                 match class(&mut ahead)? {
@@ -303,13 +310,13 @@ fn class(chars: &mut Chars<'_>) -> Result<Option<Token>, String> {
     }
 }
 
-/// Returns `true` if a name matches. Only the last `*` is tried again, so the cost is at most the product of both
+/// Returns `true` if the tokens match a name. Only the last `*` is retried, so the cost is at most the product of both
 /// lengths.
 fn name_matches(tokens: &[Token], name: &str) -> bool {
     let (mut rest, mut chars) = (tokens, name.chars());
     let mut retry: Option<(&[Token], Chars<'_>)> = None;
     loop {
-        if let Some((Token::Many, after)) = rest.split_first() {
+        if let Some((Token::AnyChars, after)) = rest.split_first() {
             rest = after;
             retry = Some((after, chars.clone()));
             continue;
@@ -322,13 +329,13 @@ fn name_matches(tokens: &[Token], name: &str) -> bool {
                 chars = ahead;
             }
             _ => {
-                let Some((after, mut from)) = retry.take() else { return false };
-                if from.next().is_none() {
+                let Some((after, mut retry_chars)) = retry.take() else { return false };
+                if retry_chars.next().is_none() {
                     return false;
                 }
                 rest = after;
-                chars = from.clone();
-                retry = Some((after, from));
+                chars = retry_chars.clone();
+                retry = Some((after, retry_chars));
             }
         }
     }
@@ -339,23 +346,27 @@ fn begins_wild(tokens: &[Token]) -> bool {
 }
 
 /// Returns `true` if one name may match a rule's name pattern and a shell's.
-fn names_meet(rule: &[Token], shell: &[Token]) -> bool {
-    let hidden = |tokens: &[Token]| tokens.first() == Some(&Token::Char('.'));
-    if hidden(rule) && begins_wild(shell) {
+fn names_overlap(rule: &[Token], shell: &[Token]) -> bool {
+    let begins_with_dot = |tokens: &[Token]| tokens.first() == Some(&Token::Char('.'));
+    if begins_with_dot(rule) && begins_wild(shell) {
         return false;
     }
-    // One row of a table: `true` if the preceding part of the shell's pattern and the first tokens of the rule's can
-    // match the same text.
+    // Row of a dynamic programming table: entry `i` is `true` if the shell tokens so far and the first `i` rule tokens
+    // can match the same text.
     let mut row = vec![true];
-    for own in rule {
-        row.push(*own == Token::Many && row.last() == Some(&true));
+    for rule_token in rule {
+        row.push(*rule_token == Token::AnyChars && row.last() == Some(&true));
     }
-    for token in shell {
-        let mut next = vec![*token == Token::Many && row.first() == Some(&true)];
-        for (own, around) in rule.iter().zip(row.windows(2)) {
-            let (before, above) = (around.first() == Some(&true), around.last() == Some(&true));
-            let many = *token == Token::Many || *own == Token::Many;
-            next.push(if many { above || next.last() == Some(&true) } else { before && own.meets(token) });
+    for shell_token in shell {
+        let mut next = vec![*shell_token == Token::AnyChars && row.first() == Some(&true)];
+        for (rule_token, cells) in rule.iter().zip(row.windows(2)) {
+            let (diagonal, above) = (cells.first() == Some(&true), cells.last() == Some(&true));
+            let has_star = *shell_token == Token::AnyChars || *rule_token == Token::AnyChars;
+            next.push(if has_star {
+                above || next.last() == Some(&true)
+            } else {
+                diagonal && rule_token.overlaps(shell_token)
+            });
         }
         row = next;
     }
@@ -363,7 +374,8 @@ fn names_meet(rule: &[Token], shell: &[Token]) -> bool {
 }
 
 impl Token {
-    fn meets(&self, other: &Self) -> bool {
+    /// Returns `true` if one character may match both tokens. Two tokens that are no literals are assumed to overlap.
+    fn overlaps(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Char(c), token) | (token, Self::Char(c)) => token.matches(*c),
             _ => true,
@@ -372,11 +384,11 @@ impl Token {
 
     fn matches(&self, c: char) -> bool {
         match self {
-            Self::Char(own) => *own == c,
-            Self::One | Self::Many => true,
+            Self::Char(literal) => *literal == c,
+            Self::AnyChar | Self::AnyChars => true,
             Self::Class { negated, ranges } => {
-                let holds = |c: char| ranges.iter().any(|(low, high)| (*low..=*high).contains(&c));
-                holds(c) != *negated && (!*negated || c != ANY_NAME_CHAR)
+                let in_ranges = |c: char| ranges.iter().any(|(low, high)| (*low..=*high).contains(&c));
+                in_ranges(c) != *negated && (!*negated || c != ANY_NAME_CHAR)
             }
         }
     }
@@ -384,20 +396,20 @@ impl Token {
 
 /// Expands `{a,b}`, also nested. A brace without its partner is literal.
 fn expand(text: &str) -> Result<Vec<String>, String> {
-    let mut open = vec![text.to_owned()];
-    let mut done = Vec::new();
-    while let Some(text) = open.pop() {
+    let mut pending = vec![text.to_owned()];
+    let mut expanded = Vec::new();
+    while let Some(text) = pending.pop() {
         match first_braces(&text) {
-            None => done.push(text),
+            None => expanded.push(text),
             Some((before, choices, after)) => {
-                open.extend(choices.iter().rev().map(|choice| format!("{before}{choice}{after}")));
+                pending.extend(choices.iter().rev().map(|choice| format!("{before}{choice}{after}")));
             }
         }
-        if open.len().saturating_add(done.len()) > MAX_ALTERNATIVES {
+        if pending.len().saturating_add(expanded.len()) > MAX_ALTERNATIVES {
             return Err(format!("has more than {MAX_ALTERNATIVES} alternatives: write several rules"));
         }
     }
-    Ok(done)
+    Ok(expanded)
 }
 
 /// Returns the first outermost group with a comma: the text before it, its choices, and the text after it.
@@ -432,7 +444,7 @@ fn first_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
     None
 }
 
-/// Returns the place of the next such character that no backslash precedes.
+/// Returns the byte index of the next wanted character that no backslash escapes.
 fn find_plain(text: &str, from: usize, wanted: impl Fn(char) -> bool) -> Option<usize> {
     let mut escaped = false;
     for (at, c) in text.get(from..)?.char_indices() {
@@ -444,7 +456,7 @@ fn find_plain(text: &str, from: usize, wanted: impl Fn(char) -> bool) -> Option<
     None
 }
 
-/// Escapes a name so that it is literal in a pattern.
+/// Escapes a path so that a pattern matches it literally.
 pub(crate) fn escape(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for c in path.chars() {

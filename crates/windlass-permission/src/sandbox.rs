@@ -1,4 +1,5 @@
-//! Commands that run in a sandbox: which of them need no question, and which leave it.
+//! Permission decisions for sandboxed commands: which of them need no permission request, and which may leave the
+//! sandbox.
 
 use crate::call::Call;
 use crate::facts::CallFacts;
@@ -6,10 +7,10 @@ use crate::policy::Policy;
 use windlass_shell::{BashPattern, analyse, parse_rule_pattern};
 use windlass_types::{AuditedSandbox, Behavior, Decision, DecisionReason};
 
-/// The field of a call of Bash that asks to run outside of the sandbox.
-const LEAVES: &str = "dangerouslyDisableSandbox";
+/// Input field of Bash that asks to run outside of the sandbox.
+const DISABLE_SANDBOX_FIELD: &str = "dangerouslyDisableSandbox";
 
-/// Sandbox of commands, as known to a policy. Without it a policy treats commands as not confined.
+/// Sandbox settings of a policy. A policy without them treats every command as unconfined.
 ///
 /// ```
 /// use windlass_permission::SandboxedCommands;
@@ -25,14 +26,14 @@ const LEAVES: &str = "dangerouslyDisableSandbox";
 #[derive(Debug, Clone, Default)]
 pub struct SandboxedCommands {
     auto_allow: bool,
-    no_escape: bool,
+    forbids_escape: bool,
     excluded: Vec<BashPattern>,
-    level: Option<String>,
+    isolation_level: Option<String>,
 }
 
 impl SandboxedCommands {
-    /// Creates a sandbox in which commands are confined, ask as others do, and may leave the sandbox when someone
-    /// allows it.
+    /// Creates a sandbox that confines all commands. They need permission as usual, and may leave the sandbox when
+    /// someone allows it.
     pub fn new() -> Self {
         Self::default()
     }
@@ -45,33 +46,33 @@ impl SandboxedCommands {
         self
     }
 
-    /// Keeps commands inside that ask to run outside.
+    /// Confines commands even if their calls ask to run outside.
     #[must_use]
     pub fn without_escape(mut self) -> Self {
-        self.no_escape = true;
+        self.forbids_escape = true;
         self
     }
 
-    /// Has commands run outside of the sandbox, in the form that rules for Bash have (`docker *`). They ask as others
-    /// do.
+    /// Excludes commands from the sandbox, by patterns in the form of Bash rules (`docker *`). They need permission as
+    /// usual.
     #[must_use]
     pub fn with_excluded(mut self, patterns: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         self.excluded.extend(patterns.into_iter().map(|pattern| parse_rule_pattern(pattern.as_ref())));
         self
     }
 
-    /// Sets the proved level, for the audit.
+    /// Sets the proved isolation level, which the audit log records.
     #[must_use]
     pub fn with_level(mut self, level: impl Into<String>) -> Self {
-        self.level = Some(level.into());
+        self.isolation_level = Some(level.into());
         self
     }
 
-    /// Returns `true` if a command runs in the sandbox. `leaves`: its call asks to run outside.
+    /// Returns `true` if a command runs in the sandbox. `asks_to_leave` is `true` if its call asks to run outside.
     ///
-    /// A line of several commands is excluded only if each of them is, and it is understood.
-    pub fn confines(&self, text: &str, leaves: bool) -> bool {
-        (self.no_escape || !leaves) && !self.excludes(text)
+    /// A line of several commands is excluded only if the analysis understands it and each of its commands is excluded.
+    pub fn confines(&self, text: &str, asks_to_leave: bool) -> bool {
+        (self.forbids_escape || !asks_to_leave) && !self.excludes(text)
     }
 
     fn excludes(&self, text: &str) -> bool {
@@ -85,20 +86,24 @@ impl SandboxedCommands {
             && commands.all(|command| self.excluded.iter().any(|pattern| pattern.matches_allow(command)))
     }
 
-    /// Lowers a call that would leave the sandbox to *ask*, whatever allows it otherwise.
+    /// Returns the decision *ask* for a call that would leave the sandbox, even if something else allows the call.
     pub(crate) fn lowers(&self, call: &Call<'_>) -> Option<Decision> {
         let command = call.facts.command.as_ref()?;
-        let leaves = leaves(call) && self.confines(&command.text, false) && !self.confines(&command.text, true);
+        let would_leave =
+            asks_to_leave(call) && self.confines(&command.text, false) && !self.confines(&command.text, true);
         let message = "It wants to run outside of the sandbox.";
-        leaves.then(|| Decision::new(Behavior::Ask, DecisionReason::Sandbox, message))
+        would_leave.then(|| Decision::new(Behavior::Ask, DecisionReason::Sandbox, message))
     }
 
     /// Allows a confined command without a permission request, if auto-allow is set.
     pub(crate) fn allows(&self, call: &Call<'_>) -> Option<Decision> {
         let command = call.facts.command.as_ref()?;
-        // In the background the command runs beside other calls, and protected names that it makes may be theirs.
-        let confined =
-            self.auto_allow && call.tool == "Bash" && !command.background && self.confines(&command.text, leaves(call));
+        // A background command runs beside other calls: protected names that appear cannot be attributed to one of
+        // them.
+        let confined = self.auto_allow
+            && call.tool == "Bash"
+            && !command.background
+            && self.confines(&command.text, asks_to_leave(call));
         confined.then(|| Decision::new(Behavior::Allow, DecisionReason::Sandbox, "It runs in the sandbox."))
     }
 }
@@ -107,14 +112,14 @@ impl Policy {
     /// Returns the sandbox entry of a call for the audit log. `None`: the call runs no command, or no level is known.
     pub fn sandbox_of(&self, facts: &CallFacts) -> Option<AuditedSandbox> {
         let (sandbox, command) = (self.sandbox.as_ref()?, facts.command.as_ref()?);
-        let confines = sandbox.confines(&command.text, leaves(&self.prepare(facts)));
-        Some(AuditedSandbox::new(sandbox.level.clone()?, confines))
+        let confines = sandbox.confines(&command.text, asks_to_leave(&self.prepare(facts)));
+        Some(AuditedSandbox::new(sandbox.isolation_level.clone()?, confines))
     }
 }
 
-fn leaves(call: &Call<'_>) -> bool {
-    // Any value but `false` is treated as set: the tool refuses a value that it does not take as `true`.
-    call.field(LEAVES).is_some_and(|value| !value.is_null() && value.as_bool() != Some(false))
+fn asks_to_leave(call: &Call<'_>) -> bool {
+    // Any value except `null` and `false` is treated as set. The tool itself refuses values that are not booleans.
+    call.field(DISABLE_SANDBOX_FIELD).is_some_and(|value| !value.is_null() && value.as_bool() != Some(false))
 }
 
 #[cfg(test)]
