@@ -1,4 +1,4 @@
-//! Writing files.
+//! Conformance checks for writing files in a workspace.
 
 use std::future::Future;
 use std::pin::pin;
@@ -12,11 +12,11 @@ use super::{Fixture, Item};
 use crate::Violation;
 use crate::violation::{PATIENCE, ensure};
 
-/// Checks that a file is replaced or created with exactly the given bytes, also with none, and that no other name
+/// Checks that a write creates or replaces a file with exactly the given bytes, even with none, and that no other name
 /// appears in its directory.
 ///
 /// # Errors
-/// Bytes differ, or another name is there.
+/// The file has other bytes, or the directory has another name.
 pub async fn writes_whole_files(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
     let site = RuleSite::new(workspace, fixture, "writing").await?;
     site.put("old", Item::File(b"a longer content than all that follow")).await?;
@@ -90,7 +90,7 @@ pub async fn compares_before_it_replaces(workspace: &dyn Workspace, fixture: &dy
     }
 }
 
-/// Checks that with `must_be_new` an existing entry is kept, whatever its kind.
+/// Checks that a write with [`WriteOptions::only_new`] keeps an existing entry of any kind.
 ///
 /// # Errors
 /// The entry was replaced, or a new file was refused.
@@ -104,16 +104,16 @@ pub async fn makes_only_new_files_when_asked(
     let written = site.write(&permit, "file", b"first", only_new).await?;
     written.map_err(|error| unexpected("write as new", "file", &error))?;
     site.put("directory", Item::Directory).await?;
-    let again = site.write(&permit, "file", b"second", only_new).await?;
-    site.expect_refusal(again, "file", &[Kind::AlreadyExists], "write as new over a file")?;
-    let over = site.write(&permit, "directory", b"x", only_new).await?;
+    let second_write = site.write(&permit, "file", b"second", only_new).await?;
+    site.expect_refusal(second_write, "file", &[Kind::AlreadyExists], "write as new over a file")?;
+    let over_directory = site.write(&permit, "directory", b"x", only_new).await?;
     let kinds = &[Kind::AlreadyExists, Kind::IsDirectory];
-    site.expect_refusal(over, "directory", kinds, "write as new over a directory")?;
+    site.expect_refusal(over_directory, "directory", kinds, "write as new over a directory")?;
     site.expect_content("file", b"first", "after a second write as new").await?;
     site.expect_names("", &["directory", "file"], "after refused writes as new").await
 }
 
-/// Checks that missing directories are created when the options say so, and only then.
+/// Checks that missing directories are created only if the options ask for it.
 ///
 /// # Errors
 /// A directory was created without a request, or not created on request.
@@ -123,24 +123,24 @@ pub async fn creates_directories_only_when_asked(
 ) -> Result<(), Violation> {
     let site = RuleSite::new(workspace, fixture, "directories").await?;
     site.put("file", Item::File(b"x")).await?;
-    let making = WriteOptions::default().creating_directories();
+    let creating_parents = WriteOptions::default().creating_directories();
     let permit = site.writing(&["a/b/c/file"]).await?;
     let written = site.write(&permit, "a/b/c/file", b"deep", WriteOptions::default()).await?;
     site.expect_refusal(written, "a/b/c/file", &[Kind::NotFound], "write below a missing directory")?;
     site.expect_names("", &["file"], "after a write below a missing directory").await?;
-    let written = site.write(&permit, "a/b/c/file", b"deep", making).await?;
+    let written = site.write(&permit, "a/b/c/file", b"deep", creating_parents).await?;
     written.map_err(|error| unexpected("write, making directories,", "a/b/c/file", &error))?;
     site.expect_content("a/b/c/file", b"deep", "after directories were made").await?;
-    // If a file blocks the path, judging the path may already be refused.
+    // The workspace may already refuse the permit, because a file stands in the place of a directory.
     if let Ok(permit) = site.writing(&["file/below"]).await {
-        let written = site.write(&permit, "file/below", b"x", making).await?;
+        let written = site.write(&permit, "file/below", b"x", creating_parents).await?;
         site.expect_refusal(written, "file/below", &[Kind::NotDirectory], "make a directory in the place of a file")?;
         site.expect_content("file", b"x", "after a refused write below it").await?;
     }
     Ok(())
 }
 
-/// Checks that a path judged through a link is written at its real place, and that the link stays a link.
+/// Checks that a write through a judged link changes its target, and that the link stays a link.
 ///
 /// # Errors
 /// The link was replaced, or the file was not written.
@@ -158,10 +158,10 @@ pub async fn keeps_the_kind_of_a_file(workspace: &dyn Workspace, fixture: &dyn F
     ensure(resolved.path == site.at("real"), || format!("a write replaced a link: {resolved:?}"))
 }
 
-/// Checks that a reader of a file that is being written sees one content or another, whole.
+/// Checks that a reader always sees one whole content while others write the file.
 ///
 /// # Errors
-/// A read gave a mix, a part or no bytes.
+/// A read returned a mixed, partial or empty content.
 pub async fn readers_see_whole_files(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
     let site = RuleSite::new(workspace, fixture, "whole").await?;
     let contents = [vec![b'a'; 200_000], vec![b'b'; 100_000], vec![b'c'; 150_000]];
@@ -194,10 +194,11 @@ pub async fn readers_see_whole_files(workspace: &dyn Workspace, fixture: &dyn Fi
     site.expect_names("", &["file"], "after writers beside each other").await
 }
 
-/// Checks that a write that is dropped half-way leaves the old content or the new, whole, and soon no other file.
+/// Checks that a write that is dropped half-way leaves the old or the new content, whole. Temporary files must soon be
+/// gone.
 ///
 /// # Errors
-/// Another content, or another name that stays.
+/// The file has another content, or a temporary file stays.
 pub async fn a_dropped_write_is_whole_or_not_made(
     workspace: &dyn Workspace,
     fixture: &dyn Fixture,
@@ -215,12 +216,13 @@ pub async fn a_dropped_write_is_whole_or_not_made(
                 if polled.is_ready() {
                     break;
                 }
-                // This is no wait for a result: it moves the background work to another point each time.
+                // The sleep lets background work advance, so that each round drops the write at another point.
                 tokio::time::sleep(Duration::from_micros(200)).await;
             }
         }
-        // Work that was begun may continue in the background for a while, and the port does not report its end.
-        let since = tokio::time::Instant::now();
+        // A dropped write may continue in the background for a while. The port does not report its end, so the loop
+        // polls.
+        let dropped_at = tokio::time::Instant::now();
         loop {
             let names = site.names("").await?;
             let content = site.content("file").await?;
@@ -230,7 +232,7 @@ pub async fn a_dropped_write_is_whole_or_not_made(
             if names == ["file"] {
                 break;
             }
-            ensure(since.elapsed() < PATIENCE, || format!("a write that was dropped left {names:?}"))?;
+            ensure(dropped_at.elapsed() < PATIENCE, || format!("a write that was dropped left {names:?}"))?;
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     }
