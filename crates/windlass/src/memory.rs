@@ -25,7 +25,7 @@ use windlass_types::{Behavior, RuleSource, Timestamp};
 /// A memory for sessions: a directory of small notes. The model reads the index after the first prompt, and has the
 /// tool `Memory` to write, change, forget, read and search notes.
 ///
-/// A change of its own memory needs no permission request; plan mode and deny rules on `Memory` still apply. Several
+/// The model changes its memory without a permission request; plan mode and deny rules on `Memory` still apply. Several
 /// sessions may share one memory at a time.
 ///
 /// ```
@@ -50,12 +50,12 @@ pub struct Memory {
     budget: MemoryBudget,
     pub(crate) ranking: Option<Ranking>,
     clock: Arc<dyn Clock>,
-    /// The time at which ages are judged, if a recording says it.
+    /// Time at which the ages of notes are judged, if a recording has one; `None` uses the clock.
     judged_at: Option<Timestamp>,
     /// Agents with notes of their own.
     agents: Option<Arc<OfAgents>>,
     /// Extraction of notes by an agent after a run, if enabled.
-    extraction: Option<Waits>,
+    extraction: Option<ExtractionWait>,
 }
 
 /// Finder of the notes that fit a prompt.
@@ -65,20 +65,20 @@ pub(crate) enum Ranking {
     Model(String),
 }
 
-/// Tells if a run waits for the agent that extracts notes.
+/// Wait of a run for the agent that extracts notes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Waits {
+enum ExtractionWait {
     No,
     Yes,
 }
 
 impl Memory {
-    /// The memory in a directory, which is made when the first note is written.
+    /// Creates a memory in a directory, which is created when the first note is written.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self::of(MemoryDirectory::at(path))
     }
 
-    /// A memory in a configured directory, for example with a required parent.
+    /// Creates a memory in a configured directory, for example with a required parent.
     pub fn of(directory: MemoryDirectory) -> Self {
         Self {
             directory,
@@ -91,45 +91,46 @@ impl Memory {
         }
     }
 
-    /// Size of the index that the model reads, and age from which a note is old. Default: 200 lines, 25,000 characters,
-    /// 90 days.
+    /// Sets the size of the index that the model reads, and the age from which a note is old. Default: 200 lines,
+    /// 25,000 characters, 90 days.
     pub fn budget(mut self, budget: MemoryBudget) -> Self {
         self.budget = budget;
         self
     }
 
-    /// Ranking of the notes that do not fit into the index, by relevance to a prompt; by a small model, for example.
+    /// Sets the ranking, by relevance to a prompt, of the notes that do not fit into the index.
     /// Default: the words that notes and prompt have in common.
     pub fn ranked_by(mut self, ranking: impl RankMemories) -> Self {
         self.ranking = Some(Ranking::Program(Arc::new(ranking)));
         self
     }
 
-    /// Model that ranks the notes that do not fit into the index, by id or alias: a small one, such as `haiku`. It is
-    /// asked once for each prompt, within 10 seconds, at the expense of the session's budget. Without an answer, the
-    /// words that notes and prompt have in common decide. Replaces [`ranked_by`](Self::ranked_by). Default: none,
-    /// because it costs requests.
+    /// Sets the model, by id or alias, that ranks the notes that do not fit into the index: a small one, such as
+    /// `haiku`. The model is asked once for each prompt, within 10 seconds, at the expense of the session's budget.
+    /// Without an answer, the words that notes and prompt have in common decide. Replaces
+    /// [`ranked_by`](Self::ranked_by). Default: none, because it costs requests.
     pub fn ranked_by_model(mut self, name: impl Into<String>) -> Self {
         self.ranking = Some(Ranking::Model(name.into()));
         self
     }
 
-    /// Has an agent write notes whenever a run has ended by itself. The agent has only the tool `Memory` and reads the
-    /// prompts and answers of the run. It makes at most 6 requests to the session's model within two minutes, at the
-    /// expense of the session's budget. A [query](crate::query()) waits for it; a session continues meanwhile, and
+    /// Lets an agent write notes after each run that ended by itself. The agent has only the tool `Memory`, and reads
+    /// the prompts and answers of the run. It makes at most 6 requests to the session's model within two minutes, at
+    /// the expense of the session's budget. A [query](crate::query()) waits for it; a session continues meanwhile, and
     /// closing it ends the agent. Plan mode disables it. Default: `false`, because it costs requests.
     pub fn extracting(mut self, on: bool) -> Self {
-        self.extraction = on.then_some(Waits::No);
+        self.extraction = on.then_some(ExtractionWait::No);
         self
     }
 
-    /// Clock that dates the notes and decides which are old when a session opens. Default: the clock of this machine.
+    /// Sets the clock that dates the notes and decides which are old when a session opens. Default: the clock of this
+    /// machine.
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// The memory as a session has it whose provider records or replays: ages are those of the recording.
+    /// Returns this memory with note ages as in a recording; `None` if the provider neither records nor replays.
     pub(crate) fn recorded_by(&self, provider: &dyn ModelProvider) -> Option<Self> {
         let recorded = provider.recorded_fact(SessionFact::MemoryTime, &self.clock.now().to_string())?;
         let judged_at = Timestamp::parse(&recorded)?;
@@ -137,7 +138,7 @@ impl Memory {
         Some(Self { judged_at: Some(judged_at), ..self.clone() })
     }
 
-    /// Directory of the notes.
+    /// Returns the directory of the notes.
     pub fn directory(&self) -> &MemoryDirectory {
         &self.directory
     }
@@ -148,21 +149,20 @@ impl Memory {
         self
     }
 
-    /// Notes of the calling agent, if it has its own.
-    fn of_caller(&self, cx: &ToolCx) -> Option<MemoryDirectory> {
+    /// Returns the directory of the calling agent's own notes, if it has any.
+    fn directory_of_caller(&self, cx: &ToolCx) -> Option<MemoryDirectory> {
         self.agents.as_ref()?.of_type(cx.agents().ok()?.agent_type()?)
     }
 
-    /// Carries out a call. An agent with notes of its own can also read those of the session, because it has read their
-    /// index.
+    /// Carries out a call. An agent with notes of its own can also read the session's notes, whose index it has read.
     fn carry_out(
         &self,
-        own: Option<&MemoryDirectory>,
+        agent_notes: Option<&MemoryDirectory>,
         input: &MemoryInput,
         now: Timestamp,
     ) -> Result<String, MemoryError> {
-        let done = own.unwrap_or(&self.directory).carry_out(input, &self.budget, now);
-        match (done, own) {
+        let done = agent_notes.unwrap_or(&self.directory).carry_out(input, &self.budget, now);
+        match (done, agent_notes) {
             (Err(MemoryError::Unknown { .. }), Some(_)) if input.action == MemoryAction::Read => {
                 self.directory.carry_out(input, &self.budget, now)
             }
@@ -173,10 +173,10 @@ impl Memory {
     /// Tool through which the model accesses the memory.
     pub(crate) fn tool(&self) -> Arc<dyn DynTool> {
         let call = |memory: Arc<Self>, input: MemoryInput, cx: ToolCx| async move {
-            // Dates follow the clock of the session.
+            // The session's clock dates changes. Reads judge ages at the time of the recording, if there is one.
             let reads = matches!(input.action, MemoryAction::Read | MemoryAction::Search);
             let now = memory.judged_at.filter(|_| reads).unwrap_or_else(|| cx.clock().now());
-            let agent_notes = memory.of_caller(&cx);
+            let agent_notes = memory.directory_of_caller(&cx);
             let work = move || memory.carry_out(agent_notes.as_ref(), &input, now);
             let ended = |error| ToolError::rejected("The session is about to end.").with_source(error);
             let done = tokio::task::spawn_blocking(work).await.map_err(ended)?;
@@ -191,23 +191,23 @@ impl Memory {
         let (directory, budget) = (self.directory.clone(), self.budget);
         let now = self.judged_at.unwrap_or_else(|| self.clock.now());
         let work = move || directory.entries().map(|(entries, words)| ShownMemory::new(&entries, &words, &budget, now));
-        // The work does not panic, and the runtime is not about to end while a session opens.
+        // The task fails only on a panic or at the end of the runtime; neither is expected while a session opens.
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Ok(ShownMemory::default()))
     }
 
-    /// `true` if a run waits for the agent that extracts notes; `None` if there is no such agent.
+    /// `true` if a run waits for the agent that extracts notes; `None` if extraction is off.
     pub(crate) fn extraction(&self) -> Option<bool> {
-        self.extraction.map(|waits| waits == Waits::Yes)
+        self.extraction.map(|waits| waits == ExtractionWait::Yes)
     }
 
     /// Makes runs wait for the extraction of notes.
     pub(crate) fn wait_for_notes(&mut self) {
-        self.extraction = self.extraction.map(|_| Waits::Yes);
+        self.extraction = self.extraction.map(|_| ExtractionWait::Yes);
     }
 
     /// Allows the model to change the memory without a permission request.
     pub(crate) fn allow(&self, policy: &mut Policy) {
-        // A rule with only the name of a tool is valid in any directory.
+        // The directory has no effect, because the rule is only the name of a tool.
         let root = std::path::Path::new("/");
         let _ = policy.add_rules(RuleSource::Session, Behavior::Allow, &[MEMORY_TOOL.to_owned()], root);
     }

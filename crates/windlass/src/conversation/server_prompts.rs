@@ -8,10 +8,10 @@ use windlass_mcp::{McpPrompt, McpPromptArgument, McpServers};
 use windlass_project::split_arguments;
 use windlass_types::Prompt;
 
-/// Limit of the wait for lists of prompts when a session opens.
-const LISTING: Duration = Duration::from_secs(2);
+/// Time limit for listing the prompts of all servers when a session opens.
+const LISTING_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The servers of a session, and the prompts that they have listed.
+/// MCP servers of a session, and the prompts that they listed when it opened.
 #[derive(Clone)]
 pub(super) struct ServerPrompts {
     servers: Option<McpServers>,
@@ -22,19 +22,19 @@ impl ServerPrompts {
     pub(super) async fn of(tools: &SessionTools) -> Self {
         let servers = tools.servers().0.clone();
         let prompts = match &servers {
-            Some(servers) => tokio::time::timeout(LISTING, servers.prompts()).await.unwrap_or_default(),
+            Some(servers) => tokio::time::timeout(LISTING_TIMEOUT, servers.prompts()).await.unwrap_or_default(),
             None => Vec::new(),
         };
         Self { servers, prompts: prompts.into() }
     }
 
-    pub(super) fn add_to(&self, all: &mut Vec<SlashCommand>) {
+    pub(super) fn add_to(&self, commands: &mut Vec<SlashCommand>) {
         for prompt in self.prompts.iter() {
             let name = prompt.command();
-            if !all.iter().any(|known| known.name == name) {
-                let hint: Vec<String> = prompt.arguments.iter().map(hint).collect();
+            if !commands.iter().any(|known| known.name == name) {
+                let hints: Vec<String> = prompt.arguments.iter().map(argument_hint).collect();
                 let description = format!("{} (MCP)", one_line(&prompt.description));
-                all.push(SlashCommand::new(name, description).with_argument_hint(hint.join(" ")));
+                commands.push(SlashCommand::new(name, description).with_argument_hint(hints.join(" ")));
             }
         }
     }
@@ -48,7 +48,7 @@ impl ServerPrompts {
     }
 }
 
-fn hint(argument: &McpPromptArgument) -> String {
+fn argument_hint(argument: &McpPromptArgument) -> String {
     if argument.required { format!("<{}>", argument.name) } else { format!("[{}]", argument.name) }
 }
 
