@@ -174,7 +174,7 @@ impl Groups {
             .iter()
             .map(|group| {
                 let is_logged = |index: &&usize| match nodes.get(**index) {
-                    // Synthetic results are skipped: a repair appended them, so their place says nothing about when calls ran.
+                    // A repair appended the synthetic results later, so their place does not tell when calls ran.
                     Some(Node { body: NodeBody::Result(result), .. }) => !result.synthetic,
                     _ => false,
                 };
