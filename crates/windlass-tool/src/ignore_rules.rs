@@ -60,7 +60,7 @@ impl IgnoreRules {
         verdicts.iter().find(|verdict| !verdict.is_none()).is_some_and(Match::is_ignore)
     }
 
-    /// 64-bit digest of the rules and of those above them; 0 if there are none.
+    /// Digest of the rules and of those above them; 0 if there are none. Different rules have different digests.
     #[must_use]
     pub fn digest(&self) -> u64 {
         self.0.as_ref().map_or(0, |rules| rules.digest)

@@ -63,13 +63,13 @@ pub struct ProcessCommand {
     pub stdin: Option<Arc<[u8]>>,
     /// Time after which the program is stopped. `None`: never.
     pub timeout: Option<Duration>,
-    /// Number of bytes of output that are kept in memory, head and tail together, for each of the two streams.
+    /// Maximum number of bytes of output kept in memory for each of the two streams, head and tail together.
     pub inline_bytes: usize,
     /// File for the full output once it is larger than [`ProcessCommand::spill_above`]; it does not exist yet. Separate
     /// standard error has a second file beside it.
     pub spill: Option<PathBuf>,
-    /// Number of bytes of a stream before it is written to `spill`; `None` means `inline_bytes`, and with zero the file
-    /// exists from the start.
+    /// Number of bytes of a stream above which it is written to `spill`. `None` means `inline_bytes`; with zero the
+    /// file exists from the start.
     pub spill_above: Option<usize>,
     /// Maximum number of bytes written to `spill`; `None` leaves it to the implementation of [`Process`].
     pub spill_cap: Option<u64>,
