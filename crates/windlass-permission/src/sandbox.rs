@@ -118,7 +118,7 @@ impl Policy {
 }
 
 fn asks_to_leave(call: &Call<'_>) -> bool {
-    // Any value except `null` and `false` is treated as set. The tool itself refuses values that are not booleans.
+    // Any value except `null` and `false` is treated as set. The tool refuses one that it cannot read as `true`.
     call.field(DISABLE_SANDBOX_FIELD).is_some_and(|value| !value.is_null() && value.as_bool() != Some(false))
 }
 
