@@ -109,8 +109,10 @@ struct Seen {
 impl Seen {
     fn line(&mut self, line: &Value) {
         match line["type"].as_str().unwrap() {
-            // A turn that the end of an agent began.
-            "result" if line.get("origin").is_some() => {}
+            // A turn that the end of an agent began. Messages may have joined it.
+            "result" if line.get("origin").is_some() => {
+                self.joined += line["user_message_uuids"].as_array().map_or(0, Vec::len);
+            }
             "result" => {
                 self.results += 1;
                 // Beside the message that began the turn.
