@@ -304,6 +304,7 @@ fn outcomes() -> Vec<Outcome> {
     let mut all = vec![
         Outcome::Success,
         Outcome::Refused,
+        Outcome::HandedOver,
         Outcome::MaxTurns { limit: 2 },
         Outcome::MaxBudget { limit: NanoUsd::from_usd(0.5) },
         Outcome::NoStructuredOutput { attempts: 5 },
