@@ -265,24 +265,29 @@ impl App {
             is_leaving: false,
             end: None,
         };
+        app.prompt.set_columns(prompt_columns(size));
+        app.prompt.set_page(keys_page(size));
         for cell in options.first_cells {
             app.surface.presenter_mut().push(cell);
         }
-        app.prompt.set_columns(prompt_columns(size));
-        app.prompt.set_page(keys_page(size));
-        if options.picks_session {
-            app.find_sessions();
-        }
-        if let Some(text) = options.first_message {
-            for action in app.prompt.record_prompt(&text) {
-                app.act(action);
-            }
-            app.send(Message::text(text));
-        }
+        app.begin(options.picks_session, options.first_message);
         if !early.is_empty() {
             app.typed(&early);
         }
         Ok(app)
+    }
+
+    /// Opens the list of sessions, or sends the first message, as the program asked.
+    fn begin(&mut self, picks_session: bool, first_message: Option<String>) {
+        if picks_session {
+            self.find_sessions();
+        }
+        if let Some(text) = first_message {
+            for action in self.prompt.record_prompt(&text) {
+                self.act(action);
+            }
+            self.send(Message::text(text));
+        }
     }
 
     /// Time since the start, which the surface is told.

@@ -4,7 +4,6 @@
 
 use crate::home::Home;
 use crate::local::{self, OutputSpace};
-use crate::options::FilesLayer;
 use crate::sandbox::ProgramSandbox;
 use crate::server_guard::ServerGuard;
 use std::ffi::OsString;
@@ -16,6 +15,9 @@ use windlass_types::SessionId;
 
 /// Programs of a place, with the disk space for their outputs.
 pub(crate) type ProgramSource = Arc<dyn Fn(&OutputSpace) -> Arc<dyn Process> + Send + Sync>;
+
+/// Layer over the files of a session.
+pub(crate) type FilesLayer = Arc<dyn Fn(Arc<dyn Workspace>) -> Arc<dyn Workspace> + Send + Sync>;
 
 /// Gives servers a guard for their programs.
 pub(crate) type GuardServers = Arc<dyn Fn(Arc<dyn ServerGuard>) + Send + Sync>;

@@ -17,7 +17,6 @@ pub use limits::LimitOptions;
 pub use model::{ModelOptions, RequestOptions};
 pub use storage::StorageOptions;
 pub use tools::{ToolSetOptions, ToolSource};
-pub(crate) use workspace::FilesLayer;
 pub use workspace::WorkspaceOptions;
 
 use crate::error::Error;

@@ -1,13 +1,11 @@
 //! Options of the place in which a session works: its directories, files and programs.
 
 use super::{OptionChange, Options};
+use crate::machine::FilesLayer;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_tool::{FileTree, Process, Workspace};
-
-/// Layer over the files of a session.
-pub(crate) type FilesLayer = Arc<dyn Fn(Arc<dyn Workspace>) -> Arc<dyn Workspace> + Send + Sync>;
 
 /// Place in which a session works, beside its [working directory](crate::SessionBuilder::cwd): further directories,
 /// files, programs, their environment and their sandbox. Values that are not set stay as they are.

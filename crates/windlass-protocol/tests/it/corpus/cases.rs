@@ -285,6 +285,7 @@ fn failures() -> Vec<RunFailureKind> {
     let mut all = vec![
         RunFailureKind::PromptTooLong,
         RunFailureKind::RepeatedToolFailure,
+        RunFailureKind::NoProgress,
         RunFailureKind::OutputLimit,
         RunFailureKind::Compaction,
         RunFailureKind::PromptCall,

@@ -52,15 +52,14 @@ fn lines() -> Vec<Vec<u8>> {
 
 #[test]
 fn every_variant_is_in_the_corpus() {
-    let covered = cases::covered();
-    for Covered { file, name, found } in covered {
+    let mut problems = Vec::new();
+    for Covered { file, name, found } in cases::covered() {
         let declared = variants::of(file, name);
         assert!(!declared.is_empty(), "no variants of {name} in {file}");
-        let missing: Vec<_> = declared.difference(&found).collect();
-        assert!(missing.is_empty(), "the corpus lacks {name}::{missing:?}: add them to cases.rs");
-        let unknown: Vec<_> = found.difference(&declared).collect();
-        assert!(unknown.is_empty(), "{name} has no {unknown:?}");
+        problems.extend(declared.difference(&found).map(|variant| format!("the corpus lacks {name}::{variant}")));
+        problems.extend(found.difference(&declared).map(|variant| format!("{name} has no {variant}")));
     }
+    assert!(problems.is_empty(), "change cases.rs: {problems:#?}");
 }
 
 #[test]
