@@ -597,7 +597,7 @@ export type HookEventName =
   | "PostToolUse"
   /** After a tool failed. */
   | "PostToolUseFailure"
-  /** A call was denied: by a rule, the mode, the host, a hook, or because no one could be asked. */
+  /** A call was denied: by a rule, the mode, the host, a hook, or because nobody could be asked. */
   | "PermissionDenied"
   /** All calls of a message are answered, before the model reads the results. */
   | "PostToolBatch"

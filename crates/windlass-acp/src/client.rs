@@ -1,10 +1,12 @@
 //! Requests of a session to its client.
 
 use crate::buffers::BufferedFiles;
+use crate::client_request::ClientRequest;
+use crate::elicitation::{AcpElicitation, AcpElicitationAnswer, AcpElicitationKind};
 use crate::error::AcpError;
 use crate::session::SessionInput;
 use crate::v1::client::ClientAbilities;
-use crate::v1::{buffer, elicitation};
+use crate::v1::{buffer, elicitation as form};
 use serde_json::Value;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,7 +14,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::{mpsc, oneshot};
 use windlass_tool::Workspace;
-use windlass_types::JsonText;
 
 /// Client of one session, for requests of the owner of the sessions: questions of MCP servers, and buffers of an editor.
 /// Clones reach the same client.
@@ -24,68 +25,6 @@ pub struct AcpClient {
     inbox: mpsc::WeakSender<SessionInput>,
     next: Arc<AtomicU64>,
     abilities: ClientAbilities,
-}
-
-/// Question of an MCP server for the person.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct AcpElicitation {
-    /// Text of the question, with the name of the server.
-    pub message: String,
-    /// Kind of answer that the server requests.
-    pub kind: AcpElicitationKind,
-}
-
-/// Kind of answer to an [`AcpElicitation`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AcpElicitationKind {
-    /// Values of a form.
-    Form {
-        /// JSON Schema of the values: an object of plain values.
-        schema: JsonText,
-    },
-    /// Visit to a page.
-    Url {
-        /// Address of the page.
-        url: String,
-        /// Id of the question; must not be empty.
-        id: String,
-    },
-}
-
-/// Answer to an [`AcpElicitation`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AcpElicitationAnswer {
-    /// The person agrees, with the values of a form.
-    Accept(Option<JsonText>),
-    /// The person refuses, or the client cannot ask.
-    Decline,
-    /// The person dismisses the question.
-    Cancel,
-}
-
-/// Request to the client of a session.
-pub(crate) struct ClientRequest {
-    /// Number by which the requester withdraws it.
-    pub(crate) number: u64,
-    pub(crate) method: &'static str,
-    pub(crate) params: Value,
-    pub(crate) answer: oneshot::Sender<Result<Value, String>>,
-}
-
-impl fmt::Debug for ClientRequest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ClientRequest").field("method", &self.method).finish_non_exhaustive()
-    }
-}
-
-impl AcpElicitation {
-    /// A question with this text.
-    pub fn new(message: impl Into<String>, kind: AcpElicitationKind) -> Self {
-        Self { message: message.into(), kind }
-    }
 }
 
 impl AcpClient {
@@ -123,11 +62,11 @@ impl AcpClient {
             AcpElicitationKind::Form { .. } => self.shows_forms(),
             AcpElicitationKind::Url { .. } => self.opens_pages(),
         };
-        let Some(params) = elicitation::params(&self.session, &question).filter(|_| can_ask) else {
+        let Some(params) = form::params(&self.session, &question).filter(|_| can_ask) else {
             return AcpElicitationAnswer::Decline;
         };
-        let answer = self.ask(elicitation::METHOD, params).await;
-        elicitation::answer(&question.kind, &answer)
+        let answer = self.ask(form::METHOD, params).await;
+        form::answer(&question.kind, &answer)
     }
 
     /// Content of a file as the client has it: that of an open buffer with its changes, else that of the disk.

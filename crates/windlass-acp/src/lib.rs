@@ -13,7 +13,9 @@
 mod agent;
 mod buffers;
 mod client;
+mod client_request;
 mod conversation;
+mod elicitation;
 mod error;
 mod line;
 mod mcp_server;
@@ -24,8 +26,9 @@ mod session;
 mod v1;
 
 pub use agent::{AcpAgent, AcpSession, AcpStart, HistoryEntry, ListedSession, SessionPage, SessionQuery};
-pub use client::{AcpClient, AcpElicitation, AcpElicitationAnswer, AcpElicitationKind};
+pub use client::AcpClient;
 pub use conversation::{AcpConversation, AcpModel};
+pub use elicitation::{AcpElicitation, AcpElicitationAnswer, AcpElicitationKind};
 pub use error::{AcpError, AcpErrorKind, AcpServerError};
 pub use mcp_server::{AcpMcpServer, AcpMcpTransport};
 pub use options::{AcpOptions, AuthMethod, AuthMethodKind};

@@ -6,7 +6,7 @@ mod start;
 
 pub(crate) use start::{Beginning, SessionStart};
 
-use crate::client::ClientRequest;
+use crate::client_request::ClientRequest;
 use crate::conversation::AcpConversation;
 use crate::error::AcpError;
 use crate::rpc::{self, RequestId};

@@ -1,6 +1,7 @@
 //! `windlass acp`: sessions for an editor over the Agent Client Protocol.
 
 mod elicitation;
+mod failure;
 mod history;
 mod servers;
 mod session;
@@ -12,6 +13,7 @@ use crate::provider::Provider;
 use crate::writer::{WaitingOutput, Writer};
 use async_trait::async_trait;
 use clap::Args;
+use failure::failed;
 use session::SessionSetup;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -186,19 +188,5 @@ impl AcpAgent for EditorAgent {
             .model
             .ready(&chosen.model.resolve_model(wanted))
             .map_err(|error| AcpError::auth_required(error.to_string()))
-    }
-}
-
-/// An error of the library, as a client is told it.
-fn failed(error: &windlass::Error) -> AcpError {
-    use windlass::session::OpenError;
-    match error {
-        windlass::Error::Model(model) if model.kind == windlass::provider::ModelErrorKind::Authentication => {
-            AcpError::auth_required(error.to_string())
-        }
-        windlass::Error::Open(OpenError::NotFound { .. }) | windlass::Error::NoTitle { .. } => {
-            AcpError::not_found(error.to_string())
-        }
-        _ => AcpError::internal(error.to_string()),
     }
 }

@@ -1,6 +1,7 @@
 //! `windlass doctor`: what works here and what does not, each with a remedy. Writes nothing that stays, and starts nothing
 //! that a project brings.
 
+mod check;
 mod home;
 mod machine;
 mod project;
@@ -8,8 +9,8 @@ mod provider;
 
 use crate::jsonl;
 use crate::terminal::{Terminal, clean_line};
+use check::{Check, CheckState};
 use clap::Args;
-use serde::Serialize;
 use serde_json::json;
 use std::io::{Write as _, stdout};
 
@@ -21,47 +22,6 @@ pub(crate) struct DoctorArgs {
     /// Do not connect to the model provider
     #[arg(long)]
     offline: bool,
-}
-
-/// State of a checked part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum CheckState {
-    /// The checked part works.
-    Ok,
-    /// Works, with a limit that the user may not expect.
-    Notice,
-    /// Keeps windlass from working.
-    Broken,
-}
-
-/// A checked part.
-#[derive(Debug, Serialize)]
-struct Check {
-    name: &'static str,
-    state: CheckState,
-    text: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    advice: Option<String>,
-}
-
-impl Check {
-    fn ok(name: &'static str, text: impl Into<String>) -> Self {
-        Self { name, state: CheckState::Ok, text: text.into(), advice: None }
-    }
-
-    fn notice(name: &'static str, text: impl Into<String>) -> Self {
-        Self { state: CheckState::Notice, ..Self::ok(name, text) }
-    }
-
-    fn broken(name: &'static str, text: impl Into<String>) -> Self {
-        Self { state: CheckState::Broken, ..Self::ok(name, text) }
-    }
-
-    fn advice(mut self, advice: impl Into<String>) -> Self {
-        self.advice = Some(advice.into());
-        self
-    }
 }
 
 /// Checks everything, prints it, and returns the exit code: 1 if something is broken.

@@ -1,6 +1,6 @@
 //! Requests of the owner of the sessions that wait for the client.
 
-use crate::client::ClientRequest;
+use crate::client_request::ClientRequest;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use tokio::sync::oneshot;

@@ -1,6 +1,6 @@
 //! Questions of MCP servers as forms and pages of the client.
 
-use crate::client::{AcpElicitation, AcpElicitationAnswer, AcpElicitationKind};
+use crate::elicitation::{AcpElicitation, AcpElicitationAnswer, AcpElicitationKind};
 use serde_json::{Value, json};
 use windlass_types::JsonText;
 

@@ -1,6 +1,7 @@
 //! One session of an editor.
 
-use super::{failed, servers};
+use super::failure::failed;
+use super::servers;
 use crate::args::RunArgs;
 use crate::launch::{self, Driver};
 use crate::notes::note_to_stderr;

@@ -1,6 +1,6 @@
 //! The home of sessions and the stored keys.
 
-use super::Check;
+use super::check::Check;
 use crate::failure::of_start;
 use crate::folder_size::{FolderSize, readable};
 use std::fs::TryLockError;

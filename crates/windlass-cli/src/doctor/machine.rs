@@ -1,6 +1,6 @@
 //! The program, the terminal, the sandbox and git.
 
-use super::Check;
+use super::check::Check;
 use crate::terminal::Terminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

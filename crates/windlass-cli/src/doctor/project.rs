@@ -1,6 +1,6 @@
 //! Settings and MCP servers of the current directory.
 
-use super::Check;
+use super::check::Check;
 use crate::args::SettingsArgs;
 use crate::failure::of_project;
 use crate::launch;

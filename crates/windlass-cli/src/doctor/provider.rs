@@ -1,6 +1,6 @@
 //! The key of the model provider, and the way to it.
 
-use super::Check;
+use super::check::Check;
 use crate::args::RunArgs;
 use crate::failure::of_start;
 use crate::launch::{self, Driver};

@@ -32,8 +32,8 @@ impl SessionHandle {
 
     /// Restores the files of the workspace that the session has changed since a prompt to their state before it: those
     /// that tools like Write and Edit changed, and those that programs did (Bash, MCP servers) as far as
-    /// [`Checkpoints::survey`] found it. Other effects of programs (the network, other processes, files outside of the
-    /// workspace) cannot be undone.
+    /// [`Checkpoints::survey`](windlass_session::Checkpoints::survey) found it. Other effects of programs (the network,
+    /// other processes, files outside of the workspace) cannot be undone.
     ///
     /// The current contents are kept first: [`Rewind::undo`] is the checkpoint that undoes the rewind. The conversation
     /// stays as it is. Files that others changed meanwhile are rewound too and named; see

@@ -71,6 +71,30 @@ const LAUNCHES: &[(&str, &[&str])] = &[
     ("yarn", &["exec"]),
 ];
 
+/// Programs with the options whose value is a command.
+const COMMAND_OPTIONS: &[(&[&str], &[&str])] = &[
+    (
+        &["tar", "gtar", "bsdtar"],
+        &["-I", "-F", "--use-compress-program", "--to-command", "--info-script", "--rsh-command"],
+    ),
+    (&["rsync"], &["-e", "--rsh", "--rsync-path"]),
+    (&["man"], &["-P", "-H", "--pager", "--html"]),
+    (&["npm", "npx", "pnpm"], &["--script-shell", "-c", "--call"]),
+    (&["go"], &["-exec", "-toolexec", "-vettool", "--exec", "--toolexec", "--vettool"]),
+    (&["dpkg"], &["--pre-invoke", "--post-invoke"]),
+    (&["tcpdump", "dumpcap"], &["-z"]),
+    (&["ag", "bat", "batcat", "delta", "glow"], &["--pager"]),
+    (&["bazel", "bazelisk"], &["--run_under"]),
+    (&["openvpn"], &["--up", "--down", "--ipchange", "--route-up"]),
+    (&["fzf"], &["--preview"]),
+    (&["nc", "ncat", "netcat"], &["-e", "-c", "--exec", "--sh-exec"]),
+    (&["scp", "sftp"], &["-D", "-S"]),
+    (&["split", "gsplit"], &["--filter"]),
+    (&["zip"], &["-TT", "--unzip-command"]),
+    (&["sort"], &["--compress-program"]),
+    (&["rg"], &["--pre", "--hostname-bin"]),
+];
+
 /// Texts behind which a command stands in an argument of these programs.
 const COMMAND_MARKS: &[(&str, &[&str])] = &[
     ("EXEC:", &["socat"]),
@@ -120,25 +144,14 @@ impl ScriptReader<'_, '_> {
     pub(super) fn carried(&mut self, program: &str, words: &[Word], wrapped: usize) {
         let args = words.get(1..).unwrap_or_default();
         self.aliased(program, words, wrapped);
+        for (_, options) in COMMAND_OPTIONS.iter().filter(|(programs, _)| programs.contains(&program)) {
+            self.command_options(args, options);
+        }
         match program {
             "git" => self.git(args, wrapped),
             "make" | "gmake" | "bmake" => self.make(args),
-            "tar" | "gtar" | "bsdtar" => self.command_options(
-                args,
-                &["-I", "-F", "--use-compress-program", "--to-command", "--info-script", "--rsh-command"],
-            ),
-            "rsync" => self.command_options(args, &["-e", "--rsh", "--rsync-path"]),
-            "man" => self.command_options(args, &["-P", "-H", "--pager", "--html"]),
-            "npm" | "npx" | "pnpm" => self.command_options(args, &["--script-shell", "-c", "--call"]),
-            "go" => {
-                self.command_options(args, &["-exec", "-toolexec", "-vettool", "--exec", "--toolexec", "--vettool"])
-            }
             "cargo" => self.cargo(args),
             "apt" | "apt-get" | "aptitude" => self.apt(args),
-            "dpkg" => self.command_options(args, &["--pre-invoke", "--post-invoke"]),
-            "tcpdump" | "dumpcap" => self.command_options(args, &["-z"]),
-            "ag" | "bat" | "batcat" | "delta" | "glow" => self.command_options(args, &["--pager"]),
-            "bazel" | "bazelisk" => self.command_options(args, &["--run_under"]),
             "cmake" if args.first().is_some_and(|arg| arg.text() == "-E") => {
                 self.suffixes(args.get(1..).unwrap_or_default(), wrapped);
             }
@@ -151,14 +164,6 @@ impl ScriptReader<'_, '_> {
                 }
                 self.command_options(args, &["--shell", "-c", "--command"]);
             }
-            "openvpn" => self.command_options(args, &["--up", "--down", "--ipchange", "--route-up"]),
-            "fzf" => self.command_options(args, &["--preview"]),
-            "nc" | "ncat" | "netcat" => self.command_options(args, &["-e", "-c", "--exec", "--sh-exec"]),
-            "scp" | "sftp" => self.command_options(args, &["-D", "-S"]),
-            "split" | "gsplit" => self.command_options(args, &["--filter"]),
-            "zip" => self.command_options(args, &["-TT", "--unzip-command"]),
-            "sort" => self.command_options(args, &["--compress-program"]),
-            "rg" => self.command_options(args, &["--pre", "--hostname-bin"]),
             "sed" | "gsed" if !classify::is_understood(words) => {
                 self.undecided(Undecided::Script);
                 for script in args.iter().flat_map(|arg| texts::sed_commands(arg.text(), &['e'])) {
