@@ -173,6 +173,7 @@ impl Workspace for BufferedFiles {
         options: WriteOptions,
     ) -> Result<(), WorkspaceError> {
         self.check_saved(permit, from).await?;
+        self.check_saved(permit, to).await?;
         self.disk.rename(permit, from, to, options).await
     }
 

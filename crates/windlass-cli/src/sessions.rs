@@ -6,6 +6,7 @@ mod change;
 pub(crate) mod command;
 pub(crate) mod found;
 mod gc;
+pub(crate) mod id;
 mod listing;
 pub(crate) mod pending;
 pub(crate) mod retention;

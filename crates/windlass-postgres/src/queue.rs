@@ -22,7 +22,7 @@ const LIST: &str = "select s.project, s.session, s.profile, s.workspace, s.state
                     (select count(*) from wl_inbox i where i.tenant = s.tenant and i.id = s.id and i.taken is null), \
                     (extract(epoch from s.changed) * 1000)::bigint \
                     from wl_session s where s.tenant = $1 and s.agent = '' and s.profile <> '' \
-                    order by s.changed desc, s.id desc limit $2";
+                    and ($3::text is null or s.session = $3) order by s.changed desc, s.id desc limit $2";
 
 /// State of a session in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -120,8 +120,20 @@ impl PgStore {
     /// # Errors
     /// The database refused, or cannot be reached.
     pub async fn queue(&self, most: usize) -> Result<Vec<QueuedSession>, StoreError> {
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let rows = self.inner.database.repeat(LIST, &[&self.inner.database.tenant(), &most]).await?;
+        self.list(most, None).await
+    }
+
+    /// Returns a session that was registered for workers. `None` if there is none with this id.
+    ///
+    /// # Errors
+    /// The database refused, or cannot be reached.
+    pub async fn queued(&self, session: &SessionId) -> Result<Option<QueuedSession>, StoreError> {
+        Ok(self.list(1, Some(session)).await?.pop())
+    }
+
+    async fn list(&self, most: usize, session: Option<&SessionId>) -> Result<Vec<QueuedSession>, StoreError> {
+        let (most, session) = (i64::try_from(most).unwrap_or(i64::MAX), session.map(SessionId::as_str));
+        let rows = self.inner.database.repeat(LIST, &[&self.inner.database.tenant(), &most, &session]).await?;
         let read = |row: &Row| {
             let (project, session): (String, String) = (row.try_get(0)?, row.try_get(1)?);
             let owner: Option<Json<Owner>> = row.try_get(6)?;

@@ -451,7 +451,7 @@ impl SessionHandle {
     /// Cancel safe: the handover continues without the future, but then no running call is stopped after `grace`.
     ///
     /// # Errors
-    /// Something may not be durable, as for [`close`](Self::close).
+    /// The end of the log may be missing in the store, for the reasons of [`close`](Self::close).
     pub async fn hand_over(&self, grace: Duration) -> Result<(), SessionError> {
         self.closing.store(true, Ordering::Release);
         // A send fails only when the session has ended already.

@@ -4,6 +4,7 @@
 //! ([`Undecided`]). All work is paid from a budget that is linear in the length of the text.
 
 mod aliases;
+mod assignment;
 mod carried;
 mod emit;
 mod found;

@@ -79,7 +79,7 @@ pub enum WorkerEvent {
     /// A session was claimed.
     #[non_exhaustive]
     Claimed {
-        /// Session.
+        /// Session that this worker runs from now on.
         key: SessionKey,
         /// Name of its profile.
         profile: String,
@@ -91,7 +91,7 @@ pub enum WorkerEvent {
     /// A session was given back.
     #[non_exhaustive]
     Ended {
-        /// Session.
+        /// Session that other workers may claim from now on.
         key: SessionKey,
         /// End of the session in this worker.
         end: SessionEnd,
@@ -99,7 +99,7 @@ pub enum WorkerEvent {
     /// The database cannot be reached: no session is claimed until it can.
     #[non_exhaustive]
     Unavailable {
-        /// Reason.
+        /// Error of the database, as text for people.
         message: String,
     },
 }
@@ -115,7 +115,7 @@ pub enum SessionEnd {
     /// The lease was lost, or the session could not be opened.
     #[non_exhaustive]
     Lost {
-        /// Reason.
+        /// Error that ended the session here, as text for people.
         message: String,
     },
 }

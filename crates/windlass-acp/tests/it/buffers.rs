@@ -101,3 +101,23 @@ async fn a_file_with_unsaved_changes_is_not_written() {
         }
     }
 }
+
+/// A renamed file replaces the one of its new name.
+#[tokio::test(start_paused = true)]
+async fn a_file_with_unsaved_changes_is_not_replaced_by_a_renamed_one() {
+    let (mut client, disk, files) = editor().await;
+    disk.put("/w/other.txt", "other\n");
+    let both = Permit::new(CallDigest::new("d"))
+        .with_writes(["/w/a.txt", "/w/other.txt"].map(|path| JudgedPath::new(path, path)).into());
+    let renaming = tokio::spawn(async move {
+        files.rename(&both, Path::new("/w/other.txt"), Path::new("/w/a.txt"), WriteOptions::default()).await
+    });
+    for (path, buffer) in [("/w/other.txt", "other\n"), ("/w/a.txt", "unsaved")] {
+        let (_, request) = client.until("fs/read_text_file").await;
+        assert_eq!(request["params"]["path"], path);
+        client.answer(&request, json!({ "content": buffer })).await;
+    }
+    let error = renaming.await.unwrap().unwrap_err();
+    assert!(error.message.contains("not saved"), "{error}");
+    assert_eq!(disk.text("/w/a.txt").as_deref(), Some("disk\r\n"));
+}

@@ -1,5 +1,6 @@
 //! Changes of stored sessions: titles, tags, copies and deletion.
 
+use super::id::session_id;
 use crate::failure::{Usage, of_start};
 use windlass::{Error, Home, SessionId, session::ForkOptions};
 
@@ -20,14 +21,9 @@ pub(crate) struct ForkArgs {
     session_id: Option<String>,
 }
 
-fn id(given: &str) -> Result<SessionId, Usage> {
-    let id = SessionId::from(given.to_ascii_lowercase());
-    if id.is_uuid() { Ok(id) } else { Err(Usage(format!("{given:?} is no session id: a session id is a UUID"))) }
-}
-
 /// Returns the home, if the text is an id of a session.
 fn home_for(given: &str) -> anyhow::Result<Home> {
-    id(given)?;
+    session_id(given)?;
     Home::from_env().map_err(of_start)
 }
 
@@ -82,6 +78,6 @@ pub(super) async fn fork(args: ForkArgs) -> anyhow::Result<SessionId> {
     let mut options = ForkOptions::new().entrypoint("cli");
     options.at = args.at.map(Into::into);
     options.title = args.title;
-    options.session_id = args.session_id.map(|given| id(&given)).transpose()?.map(|id| id.to_string());
+    options.session_id = args.session_id.map(|given| session_id(&given)).transpose()?.map(|id| id.to_string());
     home.fork_session(&args.session, options).await.map_err(failed)
 }

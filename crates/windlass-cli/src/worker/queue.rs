@@ -6,6 +6,7 @@ use super::connect;
 use crate::failure::Usage;
 use crate::jsonl;
 use crate::notes::note_to_stderr;
+use crate::sessions::id::session_id;
 use crate::terminal::{clean, clean_line};
 use serde_json::json;
 use std::io::{Write as _, stdout};
@@ -13,9 +14,6 @@ use windlass::session::SessionId;
 use windlass::store::{EntryKind, SessionKey, SessionStore as _, StoreErrorKind};
 use windlass::tool::{Clock as _, Ids as _, SystemClock, SystemIds};
 use windlass_postgres::{InboxMessage, NewSession, PgStore, QueuedSession, SessionState};
-
-/// Maximum number of sessions among which one is looked for.
-const SEARCHED: usize = 100_000;
 
 /// Sends a prompt, and prints the id of the session.
 pub(super) async fn send(args: &SendArgs) -> anyhow::Result<i32> {
@@ -26,7 +24,7 @@ pub(super) async fn send(args: &SendArgs) -> anyhow::Result<i32> {
     let store = connect(&configuration).await?;
     let new_id = || SessionId::from_bits(SystemIds::default().bits());
     let id = match &args.session {
-        Some(id) => given_id(id)?,
+        Some(id) => session_id(id)?,
         None => new_id(),
     };
     let mut new = NewSession::new(args.profile.clone().unwrap_or_default(), &args.workspace);
@@ -163,16 +161,11 @@ pub(super) async fn answer(args: &WorkerAnswerArgs) -> anyhow::Result<i32> {
     Ok(0)
 }
 
-/// Returns the id of the command line.
-fn given_id(id: &str) -> Result<SessionId, Usage> {
-    let parsed = SessionId::from(id.to_ascii_lowercase());
-    if parsed.is_uuid() { Ok(parsed) } else { Err(Usage(format!("{id:?} is no session id: it must be a UUID"))) }
-}
-
 /// Returns the session of an id.
 async fn found(store: &PgStore, id: &str) -> anyhow::Result<QueuedSession> {
-    let id = given_id(id)?;
-    let sessions = store.queue(SEARCHED).await?;
-    let found = sessions.into_iter().find(|session| session.key.session == id);
-    found.ok_or_else(|| anyhow::anyhow!("there is no session {id}; `windlass worker status` lists those of workers"))
+    let id = session_id(id)?;
+    store
+        .queued(&id)
+        .await?
+        .ok_or_else(|| anyhow::anyhow!("there is no session {id}; `windlass worker status` lists those of workers"))
 }
